@@ -1,0 +1,1 @@
+//! Reads netCDF-4, classic netCDF and HDF5 files.

@@ -1,0 +1,1 @@
+//! The checksums that HDF5 stores with its metadata.

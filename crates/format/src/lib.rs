@@ -1,0 +1,17 @@
+//! On-disk structures of HDF5 and classic netCDF: bytes in, structures out.
+//!
+//! The first station of every byte that is read after storage delivered it. Nothing here does
+//! I/O, starts a thread or uses `unsafe`: a decoder gets the bytes at a structure's address and
+//! either returns the structure, says how many bytes it needs ([`ErrorKind::NeedMore`]), or says
+//! what is wrong with them. There is one file for each structure.
+#![forbid(unsafe_code)]
+
+pub mod checksum;
+pub mod classic;
+pub mod cursor;
+pub mod error;
+pub mod hdf5;
+pub mod limits;
+
+pub use cursor::Cursor;
+pub use error::{Error, ErrorKind, Result};

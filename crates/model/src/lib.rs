@@ -1,0 +1,13 @@
+//! What users name: data types, values, selections, and how values convert.
+//!
+//! No I/O and no threads. `data_type` is the type as netCDF tells it, `stored` is how one element
+//! lies in the file, `values` is what a read returns, `selection` is what is asked for, `convert`
+//! turns numbers into the caller's numbers by netCDF's rules.
+
+pub mod data_type;
+pub mod stored;
+pub mod values;
+
+pub use data_type::{Atomic, DataType, Field, ForeignType, UserClass, UserType};
+pub use stored::{Heap, StoredType};
+pub use values::Values;

@@ -1,0 +1,1 @@
+//! Storage that counts, fails and crashes on command; fixtures; oracles.
