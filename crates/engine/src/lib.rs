@@ -1,1 +1,26 @@
 //! Reads netCDF-4, classic netCDF and HDF5 files.
+//!
+//! The road a byte takes, each station a folder:
+//! `storage` delivers bytes, `mapping` turns the file's structures into groups, dimensions,
+//! variables and attributes, `plan` turns a selection into extents and chunks, `read` fetches,
+//! decodes and scatters them into the caller's memory, `cache` keeps decoded chunks within one
+//! budget. [`File`] is the public face.
+
+mod attribute;
+pub mod cache;
+mod dimension;
+pub mod error;
+mod file;
+pub mod mapping;
+pub mod plan;
+pub mod read;
+pub mod storage;
+mod variable;
+
+pub use attribute::Attribute;
+pub use dimension::Dimension;
+pub use error::{Error, ErrorKind, Result};
+pub use file::{File, Format, Group, LeftOut, OpenOptions};
+pub use isotach_model as model;
+pub use mapping::hdf5;
+pub use variable::{Endianness, FilterUse, StorageInfo, StorageKind, Variable};

@@ -1,0 +1,1 @@
+//! Decoded chunks within one budget.

@@ -1,0 +1,134 @@
+//! Everything that can go wrong, for callers to match on.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+/// The outcome of an operation on a file.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What went wrong, in which file, and at which object of it.
+#[derive(Debug, Clone)]
+pub struct Error {
+    /// The file's name as it was given to open.
+    pub file: Arc<str>,
+    /// Path of the group or variable, where one is concerned.
+    pub object: Option<String>,
+    /// What went wrong.
+    pub kind: ErrorKind,
+}
+
+/// The kinds of fault; see [`Error`].
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The file cannot be opened.
+    Open(Arc<io::Error>),
+    /// Storage failed to deliver bytes.
+    Storage { address: u64, length_bytes: u64, source: Arc<io::Error> },
+    /// Neither classic netCDF nor HDF5.
+    UnknownFormat { first_bytes: Vec<u8> },
+    /// Another array format that is known by its first bytes.
+    OtherFormat { format: &'static str },
+    /// A structure of the file is broken or not supported.
+    Structure(isotach_format::Error),
+    /// A chunk cannot be decoded.
+    Chunk { address: u64, coordinates: Vec<u64>, source: isotach_codec::Error },
+    /// There is no such dimension, variable, group, attribute or type.
+    NotFound { what: &'static str, name: String },
+    /// What was asked for does not fit the variable's shape.
+    Selection(isotach_model::selection::SelectionError),
+    /// The type's values cannot be had in the form that was asked for.
+    WrongType { stored: String, wanted: &'static str },
+    /// The caller's memory is not of the size that the selection needs.
+    Destination { needed_bytes: u64, given_bytes: u64 },
+    /// Data stands in another file which the options do not allow, or which cannot be opened.
+    OtherFile { path: String, reason: OtherFileReason },
+    /// More than a stated bound.
+    Limit { what: &'static str, value: u64, limit: u64 },
+}
+
+/// Why another file that this one refers to was not read.
+#[derive(Debug, Clone)]
+pub enum OtherFileReason {
+    /// `OpenOptions::other_files` is off.
+    NotAllowed,
+    /// It could not be opened or read.
+    Failed(Arc<io::Error>),
+    /// It was opened, and what is referred to is not as it should be.
+    Broken(String),
+}
+
+impl Error {
+    /// An error of `kind` in `file`.
+    pub fn new(file: &Arc<str>, kind: ErrorKind) -> Self {
+        Self { file: Arc::clone(file), object: None, kind }
+    }
+
+    /// The same, at the group or variable `path`; an object already named stays.
+    #[must_use]
+    pub fn at(mut self, path: &str) -> Self {
+        self.object.get_or_insert_with(|| path.to_owned());
+        self
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file)?;
+        if let Some(object) = &self.object {
+            write!(f, ": {object}")?;
+        }
+        write!(f, ": {}", self.kind)
+    }
+}
+
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Open(source) => write!(f, "cannot be opened: {source}"),
+            Self::Storage { address, length_bytes, source } => {
+                write!(f, "reading {length_bytes} bytes at address {address}: {source}")
+            }
+            Self::UnknownFormat { first_bytes } => write!(
+                f,
+                "neither classic netCDF nor HDF5: begins with \"{}\"",
+                first_bytes.escape_ascii()
+            ),
+            Self::OtherFormat { format } => write!(f, "is {format}, which is not read"),
+            Self::Structure(source) => source.fmt(f),
+            Self::Chunk { address, coordinates, source } => {
+                write!(f, "chunk {coordinates:?} at address {address}: {source}")
+            }
+            Self::NotFound { what, name } => write!(f, "no {what} \"{name}\""),
+            Self::Selection(source) => source.fmt(f),
+            Self::WrongType { stored, wanted } => {
+                write!(f, "values of type {stored} cannot be read as {wanted}")
+            }
+            Self::Destination { needed_bytes, given_bytes } => {
+                write!(f, "the destination has {given_bytes} bytes, the selection {needed_bytes}")
+            }
+            Self::OtherFile { path, reason } => match reason {
+                OtherFileReason::NotAllowed => {
+                    write!(f, "refers to the file \"{path}\", and other files are not allowed")
+                }
+                OtherFileReason::Failed(source) => {
+                    write!(f, "refers to the file \"{path}\": {source}")
+                }
+                OtherFileReason::Broken(why) => write!(f, "refers to the file \"{path}\": {why}"),
+            },
+            Self::Limit { what, value, limit } => write!(f, "{what} is {value}, the limit is {limit}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.kind {
+            ErrorKind::Open(source) | ErrorKind::Storage { source, .. } => Some(source.as_ref()),
+            ErrorKind::Structure(source) => Some(source),
+            ErrorKind::Chunk { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}

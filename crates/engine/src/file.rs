@@ -1,0 +1,225 @@
+//! The public face: open a file, look around in it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use isotach_model::UserType;
+
+use crate::attribute::Attribute;
+use crate::dimension::Dimension;
+use crate::error::{Error, ErrorKind, Result};
+use crate::mapping::{FileMapping, GroupMapping, hdf5};
+use crate::storage::Storage;
+use crate::variable::Variable;
+
+/// netCDF's formats, as `nc_inq_format` tells them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Format {
+    /// CDF-1.
+    Classic,
+    /// CDF-2.
+    Offset64Bit,
+    /// CDF-5.
+    Data64Bit,
+    /// HDF5.
+    NetCdf4,
+    /// HDF5 that keeps to the classic model (`_nc3_strict`).
+    NetCdf4Classic,
+}
+
+/// An object that is in the file and could not be shown.
+#[derive(Debug, Clone)]
+pub struct LeftOut {
+    /// Its path.
+    pub path: String,
+    /// Why it is not shown.
+    pub reason: Error,
+}
+
+/// How to open a file.
+#[derive(Debug, Clone)]
+pub struct OpenOptions {
+    /// Whether external links, virtual data sets and external raw data may open other files.
+    pub other_files: bool,
+}
+
+impl Default for OpenOptions {
+    fn default() -> Self {
+        Self { other_files: true }
+    }
+}
+
+/// An open file. Cheap to clone; handles may be used by many threads at once.
+#[derive(Clone)]
+pub struct File {
+    name: Arc<str>,
+    mapping: Arc<dyn FileMapping>,
+}
+
+impl File {
+    /// Opens a local file with the default options.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        OpenOptions::default().open(path)
+    }
+
+    /// The name it was opened by.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Which of netCDF's formats it is.
+    pub fn format(&self) -> Result<Format> {
+        self.mapping.format()
+    }
+
+    /// The root group.
+    pub fn root(&self) -> Group {
+        Group { file: self.clone(), parent: None, mapping: self.mapping.root() }
+    }
+
+    /// HDF5's own view of the file; `None` for classic files.
+    pub fn hdf5(&self) -> Option<&hdf5::Objects> {
+        self.mapping.hdf5()
+    }
+
+    /// The group at `path` such as `/forecast/model1`; the root group for `/`.
+    pub fn group(&self, path: &str) -> Result<Group> {
+        path.split('/').filter(|name| !name.is_empty()).try_fold(self.root(), |group, name| {
+            group.group(name)?.ok_or_else(|| self.not_found("group", path))
+        })
+    }
+
+    /// The variable at `path` such as `/forecast/temperature` or `temperature`.
+    pub fn variable(&self, path: &str) -> Result<Variable> {
+        let (group, name) = path.rsplit_once('/').unwrap_or(("", path));
+        self.group(group)?.variable(name)?.ok_or_else(|| self.not_found("variable", path))
+    }
+
+    fn not_found(&self, what: &'static str, name: &str) -> Error {
+        Error::new(&self.name, ErrorKind::NotFound { what, name: name.to_owned() })
+    }
+}
+
+/// A group of an open file. Cheap to clone.
+#[derive(Clone)]
+pub struct Group {
+    file: File,
+    parent: Option<Arc<Group>>,
+    mapping: Arc<dyn GroupMapping>,
+}
+
+impl Group {
+    /// Path from the root group, `/` for the root itself.
+    pub fn path(&self) -> &str {
+        self.mapping.path()
+    }
+
+    /// Last part of the path; `/` for the root group.
+    pub fn name(&self) -> &str {
+        match self.path().rsplit_once('/') {
+            Some((_, name)) if !name.is_empty() => name,
+            _ => "/",
+        }
+    }
+
+    /// The file it belongs to.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// The group it lies in; `None` for the root group.
+    pub fn parent(&self) -> Option<&Group> {
+        self.parent.as_deref()
+    }
+
+    /// Its own dimensions by ascending id.
+    pub fn dimensions(&self) -> Result<Arc<[Dimension]>> {
+        self.mapping.dimensions()
+    }
+
+    /// The dimension `name` of this group or the nearest group above it that has one.
+    pub fn find_dimension(&self, name: &str) -> Result<Option<Dimension>> {
+        let own = self.dimensions()?.iter().find(|dimension| dimension.name() == name).cloned();
+        match (own, &self.parent) {
+            (None, Some(parent)) => parent.find_dimension(name),
+            (own, _) => Ok(own),
+        }
+    }
+
+    /// Its own user-defined types in the order of their definition.
+    pub fn types(&self) -> Result<Arc<[Arc<UserType>]>> {
+        self.mapping.types()
+    }
+
+    /// Its attributes in netCDF's order, without the reserved ones.
+    pub fn attributes(&self) -> Result<Arc<[Attribute]>> {
+        self.mapping.attributes()
+    }
+
+    /// One attribute, also of the special ones such as `_NCProperties`; `None` where there is none.
+    pub fn attribute(&self, name: &str) -> Result<Option<Attribute>> {
+        self.mapping.attribute(name)
+    }
+
+    /// Names of its variables in netCDF's order.
+    pub fn variable_names(&self) -> Result<Arc<[Arc<str>]>> {
+        self.mapping.variable_names()
+    }
+
+    /// The variable of that name; `None` where there is none.
+    pub fn variable(&self, name: &str) -> Result<Option<Variable>> {
+        Ok(self.mapping.variable(name)?.map(|mapping| Variable { mapping }))
+    }
+
+    /// Its variables in netCDF's order.
+    pub fn variables(&self) -> Result<Vec<Variable>> {
+        let names = self.variable_names()?;
+        names.iter().filter_map(|name| self.variable(name).transpose()).collect()
+    }
+
+    /// Names of its groups in netCDF's order.
+    pub fn group_names(&self) -> Result<Arc<[Arc<str>]>> {
+        self.mapping.group_names()
+    }
+
+    /// The group of that name in this group; `None` where there is none.
+    pub fn group(&self, name: &str) -> Result<Option<Group>> {
+        let mapping = self.mapping.group(name)?;
+        Ok(mapping.map(|mapping| Group {
+            file: self.file.clone(),
+            parent: Some(Arc::new(self.clone())),
+            mapping,
+        }))
+    }
+
+    /// Its groups in netCDF's order.
+    pub fn groups(&self) -> Result<Vec<Group>> {
+        let names = self.group_names()?;
+        names.iter().filter_map(|name| self.group(name).transpose()).collect()
+    }
+
+    /// Objects in this group that could not be shown, and why.
+    pub fn left_out(&self) -> Result<Arc<[LeftOut]>> {
+        self.mapping.left_out()
+    }
+}
+
+impl OpenOptions {
+    /// Opens a local file.
+    pub fn open(&self, path: impl AsRef<Path>) -> Result<File> {
+        let path = path.as_ref();
+        let name: Arc<str> = path.to_string_lossy().into();
+        let storage = crate::storage::local::LocalFile::open(path)
+            .map_err(|source| Error::new(&name, ErrorKind::Open(Arc::new(source))))?;
+        self.open_storage(&name, Arc::new(storage))
+    }
+
+    /// Opens what `storage` delivers; `name` stands in errors, and names of other files that the
+    /// file refers to are taken relative to its directory.
+    pub fn open_storage(&self, name: &str, storage: Arc<dyn Storage>) -> Result<File> {
+        let name: Arc<str> = name.into();
+        let mapping = crate::mapping::open(&name, storage, self)?;
+        Ok(File { name, mapping })
+    }
+}

@@ -1,0 +1,1 @@
+//! Classic netCDF: the header as groups, dimensions and variables.

@@ -1,0 +1,1 @@
+//! NetCDF-4: dimensions, types, variables and groups over HDF5 objects.

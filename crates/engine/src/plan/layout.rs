@@ -1,0 +1,142 @@
+//! Where the elements of an array lie: what `mapping` says and `plan` works on.
+
+use std::sync::Arc;
+
+use isotach_codec::Pipeline;
+
+use crate::error::Result;
+use crate::storage::Storage;
+
+/// Tells arrays apart in the cache: which open file, and which object in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ArrayId {
+    /// Unique for each opened file in this process.
+    pub file: u64,
+    /// Address of the object header, or begin of the classic variable.
+    pub address: u64,
+}
+
+/// An array in a file: its shape, its elements' size, and where they lie.
+#[derive(Clone)]
+pub struct ArrayLayout {
+    /// The array's name in the cache.
+    pub id: ArrayId,
+    /// The file's name and the object's path, for errors.
+    pub file: Arc<str>,
+    /// Path of the variable or data set.
+    pub path: Arc<str>,
+    /// The file's bytes. Addresses below are offsets into it (base address already added).
+    pub storage: Arc<dyn Storage>,
+    /// Stored extent of each axis.
+    pub shape: Vec<u64>,
+    /// Bytes of one stored element.
+    pub element_size: usize,
+    /// One element, in stored form, for what was never written; zeros where no fill is defined.
+    pub fill: Arc<[u8]>,
+    /// Where the elements are.
+    pub placement: Placement,
+}
+
+/// The ways elements lie in a file.
+#[derive(Clone)]
+pub enum Placement {
+    /// No storage was ever allocated: all fill.
+    Unallocated,
+    /// In the object header itself, row-major (HDF5's compact layout).
+    Inline(Arc<[u8]>),
+    /// At `address + sum(index * stride)`: HDF5's contiguous layout and classic variables, whose
+    /// first stride is the record size where they are record variables. Bytes beyond the end of
+    /// the file read as `beyond_end` says.
+    Strided { address: u64, strides_bytes: Vec<u64>, beyond_end: BeyondEnd },
+    /// In chunks.
+    Chunked(Chunked),
+    /// In raw files, one segment after the other, row-major.
+    External(Arc<[ExternalSegment]>),
+    /// Put together from other arrays.
+    Virtual(Arc<dyn VirtualSources>),
+}
+
+/// What stands beyond the end of a truncated file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BeyondEnd {
+    /// A fault.
+    Error,
+    /// Zero bytes (as libnetcdf shows truncated classic files).
+    Zeros,
+}
+
+/// A chunked array.
+#[derive(Clone)]
+pub struct Chunked {
+    /// Elements of a chunk along each axis; none is 0.
+    pub chunk_shape: Vec<u64>,
+    /// Finds chunks.
+    pub index: Arc<dyn ChunkIndex>,
+    /// How their bytes were filtered; empty for none.
+    pub pipeline: Arc<Pipeline>,
+    /// True where chunks that reach over the array's edge are stored unfiltered.
+    pub edge_chunks_unfiltered: bool,
+}
+
+/// A stored chunk's place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChunkPlace {
+    /// Offset of its first byte in the storage.
+    pub address: u64,
+    /// Stored (filtered) bytes.
+    pub stored_bytes: u64,
+    /// Bit `i` set: filter `i` was not applied.
+    pub filter_mask: u32,
+}
+
+/// Finds the stored chunks of one array. Nodes are fetched when first needed and then kept.
+pub trait ChunkIndex: Send + Sync {
+    /// The place of the chunk with these coordinates (element offset divided by chunk shape);
+    /// `None` where it was never written.
+    fn locate(&self, coordinates: &[u64]) -> Result<Option<ChunkPlace>>;
+
+    /// Calls `visit` with coordinates and place of every stored chunk; a fault ends the walk.
+    fn for_each(&self, visit: &mut dyn FnMut(&[u64], ChunkPlace) -> Result<()>) -> Result<()>;
+}
+
+/// A part of an external raw data file.
+#[derive(Clone)]
+pub struct ExternalSegment {
+    /// The raw file; `None` where it does not exist: its elements are fill.
+    pub storage: Option<Arc<dyn Storage>>,
+    /// First byte in the raw file.
+    pub offset: u64,
+    /// Bytes of the array that stand there; `u64::MAX` for all the rest.
+    pub length_bytes: u64,
+}
+
+/// A virtual array's sources, found when first needed.
+pub trait VirtualSources: Send + Sync {
+    /// The pieces, later ones on top; unlimited and printf-style mappings already resolved.
+    fn pieces(&self) -> Result<Arc<[VirtualPiece]>>;
+}
+
+/// A piece of a virtual array.
+#[derive(Clone)]
+pub struct VirtualPiece {
+    /// Where in the virtual array it stands.
+    pub target: Vec<Blocks>,
+    /// The array it comes from.
+    pub source: Arc<ArrayLayout>,
+    /// Which of the source's elements, in row-major correspondence with `target`.
+    pub selection: Vec<Blocks>,
+}
+
+/// One axis of a regular hyperslab: `count` blocks of `block` elements, `stride` apart.
+/// An irregular selection is several pieces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Blocks {
+    /// First element.
+    pub start: u64,
+    /// Elements from one block's start to the next one's.
+    pub stride: u64,
+    /// Number of blocks.
+    pub count: u64,
+    /// Elements of a block.
+    pub block: u64,
+}

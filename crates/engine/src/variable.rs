@@ -1,0 +1,162 @@
+//! Variables: what they are, and reading them.
+
+use std::mem::MaybeUninit;
+use std::sync::Arc;
+
+use isotach_model::convert::{Number, RangeReport};
+use isotach_model::selection::Selection;
+use isotach_model::{DataType, Values};
+
+use crate::attribute::Attribute;
+use crate::dimension::Dimension;
+use crate::error::Result;
+use crate::mapping::VariableMapping;
+use crate::read::Array;
+
+/// A variable of an open file. Cheap to clone; may be read by many threads at once.
+#[derive(Clone)]
+pub struct Variable {
+    pub(crate) mapping: Arc<dyn VariableMapping>,
+}
+
+/// How a variable's elements lie in the file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StorageInfo {
+    /// The kind of storage.
+    pub kind: StorageKind,
+    /// Elements of a chunk along each axis, for chunked storage.
+    pub chunk_shape: Option<Vec<u64>>,
+    /// Filters in the order in which they were applied.
+    pub filters: Vec<FilterUse>,
+    /// Byte order of numbers.
+    pub endianness: Endianness,
+}
+
+/// The kinds of storage that `nc_inq_var_chunking` tells apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum StorageKind {
+    Contiguous,
+    Chunked,
+    Compact,
+    Virtual,
+    /// External files or a layout netCDF has no name for.
+    Unknown,
+}
+
+/// A filter of a variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FilterUse {
+    /// Registered identifier.
+    pub id: u16,
+    /// The name the registry or the file gives it.
+    pub name: String,
+    /// Its parameters as the file has them.
+    pub parameters: Vec<u32>,
+}
+
+/// Byte order of a variable's numbers, as `nc_inq_var_endian` tells it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Endianness {
+    Native,
+    Little,
+    Big,
+}
+
+/// What elements that were never written read as (`nc_inq_var_fill`).
+#[derive(Debug, Clone, PartialEq)]
+pub struct FillValue {
+    /// False where the variable has fill mode "no fill".
+    pub fill: bool,
+    /// One element: the variable's own fill value or its type's default.
+    pub value: Values,
+}
+
+impl Variable {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        self.mapping.name()
+    }
+
+    /// Path of its group; `/` for the root group.
+    pub fn group_path(&self) -> &str {
+        self.mapping.group()
+    }
+
+    /// Its path, as `/group/name`.
+    pub fn path(&self) -> String {
+        format!("{}/{}", self.group_path().trim_end_matches('/'), self.name())
+    }
+
+    /// The type of its elements.
+    pub fn data_type(&self) -> &DataType {
+        self.mapping.data_type()
+    }
+
+    /// Its dimensions, outermost first.
+    pub fn dimensions(&self) -> Result<Arc<[Dimension]>> {
+        self.mapping.dimensions()
+    }
+
+    /// Present length along each dimension.
+    pub fn shape(&self) -> Result<Vec<u64>> {
+        Ok(self.dimensions()?.iter().map(Dimension::len).collect())
+    }
+
+    /// Its attributes in netCDF's order, without the reserved ones.
+    pub fn attributes(&self) -> Result<Arc<[Attribute]>> {
+        self.mapping.attributes()
+    }
+
+    /// One attribute; `None` where there is none of that name.
+    pub fn attribute(&self, name: &str) -> Result<Option<Attribute>> {
+        self.mapping.attribute(name)
+    }
+
+    /// Chunks, filters, byte order.
+    pub fn storage(&self) -> Result<Arc<StorageInfo>> {
+        self.mapping.storage()
+    }
+
+    /// What elements that were never written read as.
+    pub fn fill_value(&self) -> Result<FillValue> {
+        self.mapping.fill_value()
+    }
+
+    /// Where its elements lie: for planning, and for tools that look at storage.
+    pub fn array(&self) -> Result<Arc<Array>> {
+        self.mapping.array()
+    }
+
+    /// The selected elements, of any type.
+    pub fn read(&self, selection: &Selection) -> Result<Values> {
+        self.array()?.read(selection)
+    }
+
+    /// The selected elements into `into`, each as it is stored but in this machine's byte order:
+    /// `element_count * stored element size` bytes. Only for types without strings or sequences.
+    /// On success every byte is initialised.
+    pub fn read_native_into(
+        &self,
+        selection: &Selection,
+        into: &mut [MaybeUninit<u8>],
+    ) -> Result<()> {
+        self.array()?.read_native_into(selection, into)
+    }
+
+    /// The selected numbers as `T`, converted by netCDF's rules; the report says how many were
+    /// out of `T`'s range. On success every element of `into` is initialised.
+    pub fn read_as_into<T: Number>(
+        &self,
+        selection: &Selection,
+        into: &mut [MaybeUninit<T>],
+    ) -> Result<RangeReport> {
+        self.array()?.read_as_into(selection, into)
+    }
+
+    /// The selected numbers as `T`; see [`Variable::read_as_into`].
+    pub fn read_as<T: Number>(&self, selection: &Selection) -> Result<(Vec<T>, RangeReport)> {
+        self.array()?.read_as(selection)
+    }
+}
