@@ -137,4 +137,36 @@ impl<'a> Cursor<'a> {
             Err(self.error(ErrorKind::Signature { expected: *expected, found }))
         }
     }
+
+    /// Fails with [`ErrorKind::NeedMore`] for all of them where fewer than `count` bytes are left.
+    ///
+    /// Decoders call it before they make room for what a count promises: one request for the rest
+    /// of the structure instead of many, and no allocation that the bytes do not bear out.
+    pub fn require(&self, count: u64) -> Result<()> {
+        if count <= self.remaining() as u64 {
+            return Ok(());
+        }
+        Err(self.error(ErrorKind::NeedMore { bytes: (self.position as u64).saturating_add(count) }))
+    }
+
+    /// Reads the checksum that ends the structure and holds it against all bytes before it.
+    pub fn verify_checksum(&mut self) -> Result<()> {
+        let computed = crate::checksum::lookup3(&self.bytes[..self.position]);
+        let stored = self.u32()?;
+        if stored == computed {
+            Ok(())
+        } else {
+            Err(self.error(ErrorKind::Checksum { stored, computed }))
+        }
+    }
+
+    /// Checks the one byte of a version that has only ever been `expected`.
+    pub fn version(&mut self, expected: u8) -> Result<()> {
+        let found = self.u8()?;
+        if found == expected {
+            Ok(())
+        } else {
+            Err(self.error(ErrorKind::Version { found: u64::from(found) }))
+        }
+    }
 }
