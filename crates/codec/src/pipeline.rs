@@ -1,8 +1,17 @@
 //! The filters of a data set, and a chunk's way back through them.
+//!
+//! ```text
+//! stored bytes -> last filter -> .. -> first filter -> the chunk's bytes, in the caller's memory
+//! ```
+//! The last step writes to its place; the steps before it write to two buffers in turn, which live
+//! in a [`Scratch`]. No step can write more than [`intermediate_limit`] bytes.
 
 use std::mem::MaybeUninit;
 
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
+use crate::filter::{Decoder, decoder, shuffle};
+use crate::registry;
+use crate::uninit::{Output, fill_vec};
 
 /// One filter as the file describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +26,27 @@ pub struct Filter {
     pub parameters: Vec<u32>,
 }
 
+impl Filter {
+    /// The name registered for the identifier, else the one stored in the file, else "unregistered".
+    pub fn display_name(&self) -> &str {
+        registry::registered_name(self.id).or(self.name.as_deref()).unwrap_or("unregistered")
+    }
+
+    /// True where there is code here for this filter.
+    pub fn is_supported(&self) -> bool {
+        decoder(self.id).is_some()
+    }
+
+    fn error(&self, kind: ErrorKind) -> Error {
+        Error { filter_id: self.id, filter_name: self.display_name().to_owned(), kind }
+    }
+
+    /// True for a shuffle of single bytes, which gives what it was given.
+    fn changes_nothing(&self) -> bool {
+        self.id == registry::SHUFFLE && self.parameters.first() == Some(&1)
+    }
+}
+
 /// The filters of a data set in the order in which they were applied.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Pipeline {
@@ -27,18 +57,56 @@ pub struct Pipeline {
 /// Buffers that one thread uses again for every chunk.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    _private: (),
+    /// What the next step reads.
+    front: Vec<u8>,
+    /// What it writes to.
+    back: Vec<u8>,
+}
+
+impl Scratch {
+    /// Memory held, in bytes.
+    pub fn allocated_bytes(&self) -> usize {
+        self.front.capacity() + self.back.capacity()
+    }
+
+    /// Gives all memory back.
+    pub fn release(&mut self) {
+        *self = Self::default();
+    }
+}
+
+/// A chunk decoded up to its shuffle, for [`shuffle::unshuffle_range`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shuffled<'s> {
+    /// As many bytes as the chunk has.
+    pub bytes: &'s [u8],
+    /// The shuffle's element size in bytes; 1 where the bytes are not shuffled at all.
+    pub element_size: usize,
+}
+
+/// The most bytes that an inner step of a pipeline may give for a chunk of `decoded_len` bytes.
+///
+/// Filters that do not compress add a little: a checksum 4 bytes, codecs of incompressible data a
+/// header and at most 1 byte in 16. Whatever wants more is not the chunk it claims to be.
+pub fn intermediate_limit(decoded_len: usize) -> usize {
+    decoded_len.saturating_add(decoded_len / 16).saturating_add(64 << 10)
 }
 
 impl Pipeline {
     /// The first filter for which there is no code here, if any.
     pub fn unsupported(&self) -> Option<&Filter> {
-        todo!()
+        self.filters.iter().find(|filter| !filter.is_supported())
     }
 
-    /// Decodes one stored chunk into `out`, whose length is the chunk's decoded length.
+    /// Decodes one stored chunk into `out`, whose length is the chunk's decoded length, and gives
+    /// `out` back, every byte of it written.
     ///
-    /// Bit `i` of `filter_mask` says that filter `i` was not applied to this chunk.
+    /// Bit `i` of `filter_mask` says that filter `i` was not applied to this chunk. Memory used
+    /// beside `out`: at most two buffers of [`intermediate_limit`] bytes, kept in `scratch`.
+    ///
+    /// # Errors
+    /// The filter that failed and why; [`ErrorKind::Length`] where the chunk decodes to another
+    /// number of bytes than `out` has.
     pub fn decode<'o>(
         &self,
         stored: &[u8],
@@ -46,7 +114,154 @@ impl Pipeline {
         scratch: &mut Scratch,
         out: &'o mut [MaybeUninit<u8>],
     ) -> Result<&'o mut [u8]> {
-        let _ = (stored, filter_mask, scratch, out);
-        todo!()
+        let steps = self.applied(filter_mask);
+        let mut output = Output::new(out);
+        run(&steps, stored, scratch, &mut output)?;
+        self.check_len(&steps, output.limit(), output.len())?;
+        Ok(output.into_written())
     }
+
+    /// Decodes to a new vector of `decoded_len` bytes; otherwise as [`Self::decode`].
+    pub fn decode_vec(
+        &self,
+        stored: &[u8],
+        filter_mask: u32,
+        decoded_len: usize,
+        scratch: &mut Scratch,
+    ) -> Result<Vec<u8>> {
+        let steps = self.applied(filter_mask);
+        let mut decoded = Vec::new();
+        fill_vec(&mut decoded, decoded_len, |output| run(&steps, stored, scratch, output))?;
+        self.check_len(&steps, decoded_len, decoded.len())?;
+        Ok(decoded)
+    }
+
+    /// Undoes everything but a shuffle that was applied first.
+    ///
+    /// For reading a few elements of a chunk: restore just those with
+    /// [`shuffle::unshuffle_range`], or copy them where the element size comes back as 1.
+    /// The result borrows from `scratch`, or from `stored` where there is nothing to undo.
+    pub fn decode_to_shuffled<'s>(
+        &self,
+        stored: &'s [u8],
+        filter_mask: u32,
+        decoded_len: usize,
+        scratch: &'s mut Scratch,
+    ) -> Result<Shuffled<'s>> {
+        let steps = self.applied(filter_mask);
+        let (element_size, steps) = match steps.split_first() {
+            Some((first, rest)) if first.id == registry::SHUFFLE => {
+                let size = shuffle::element_size(&first.parameters);
+                (size.map_err(|kind| first.error(kind))?, rest)
+            }
+            _ => (1, &steps[..]),
+        };
+        let bytes = match run_inner(steps, stored, decoded_len, scratch)? {
+            Decoded::Stored(len) => &stored[..len],
+            Decoded::Front(len) => &scratch.front[..len],
+        };
+        self.check_len(steps, decoded_len, bytes.len())?;
+        Ok(Shuffled { bytes, element_size })
+    }
+
+    /// The filters to undo, in order of encoding.
+    fn applied(&self, filter_mask: u32) -> Vec<&Filter> {
+        let skipped = |index: usize| index < 32 && filter_mask >> index & 1 == 1;
+        let indexed = self.filters.iter().enumerate();
+        let applied = indexed.filter(|(index, f)| !skipped(*index) && !f.changes_nothing());
+        applied.map(|(_, filter)| filter).collect()
+    }
+
+    /// The length of a chunk is known; what decodes to another one is damaged.
+    fn check_len(&self, steps: &[&Filter], expected: usize, decoded: usize) -> Result<()> {
+        if expected == decoded {
+            return Ok(());
+        }
+        let kind = ErrorKind::Length { expected_bytes: expected, decoded_bytes: decoded };
+        Err(error_after(steps, kind))
+    }
+}
+
+/// The error of a chunk that came out wrong at the end of `steps`: the filter applied first gave
+/// it; where none was applied, there is only what is stored.
+fn error_after(steps: &[&Filter], kind: ErrorKind) -> Error {
+    match steps.first() {
+        Some(filter) => filter.error(kind),
+        None => Error { filter_id: 0, filter_name: "none".to_owned(), kind },
+    }
+}
+
+/// Where the bytes stand after some steps: a prefix, of this length, of one of the two.
+#[derive(Clone, Copy)]
+enum Decoded {
+    Stored(usize),
+    Front(usize),
+}
+
+/// Undoes `steps`, the last of them into `output`.
+fn run(
+    steps: &[&Filter],
+    stored: &[u8],
+    scratch: &mut Scratch,
+    output: &mut Output<'_>,
+) -> Result<()> {
+    let decoded_len = output.limit();
+    let last = steps.first().and_then(|&filter| match decoder(filter.id) {
+        Some(Decoder::IntoPlace(decode)) => Some((filter, decode)),
+        _ => None,
+    });
+    let inner = if last.is_some() { &steps[1..] } else { steps };
+    let input = match run_inner(inner, stored, decoded_len, scratch)? {
+        Decoded::Stored(len) => &stored[..len],
+        Decoded::Front(len) => &scratch.front[..len],
+    };
+    match last {
+        Some((filter, decode)) => {
+            decode(&filter.parameters, input, output).map_err(|kind| filter.error(kind))
+        }
+        None => output.extend(input).map_err(|_| {
+            let decoded_bytes = input.len();
+            error_after(steps, ErrorKind::Length { expected_bytes: decoded_len, decoded_bytes })
+        }),
+    }
+}
+
+/// Undoes `steps`, from the last to the first, within `scratch`.
+fn run_inner(
+    steps: &[&Filter],
+    stored: &[u8],
+    decoded_len: usize,
+    scratch: &mut Scratch,
+) -> Result<Decoded> {
+    let mut at = Decoded::Stored(stored.len());
+    for (index, filter) in steps.iter().enumerate().rev() {
+        // What the filter applied first gives is the chunk itself.
+        let limit = if index == 0 { decoded_len } else { intermediate_limit(decoded_len) };
+        let input = match at {
+            Decoded::Stored(len) => &stored[..len],
+            Decoded::Front(len) => &scratch.front[..len],
+        };
+        let decoder = decoder(filter.id).ok_or_else(|| filter.error(ErrorKind::UnknownFilter))?;
+        let outcome = match decoder {
+            Decoder::Prefix(verify) => {
+                let len = verify(input).map_err(|kind| filter.error(kind))?;
+                at = match at {
+                    Decoded::Stored(_) => Decoded::Stored(len),
+                    Decoded::Front(_) => Decoded::Front(len),
+                };
+                continue;
+            }
+            Decoder::IntoPlace(decode) => fill_vec(&mut scratch.back, limit, |output| {
+                decode(&filter.parameters, input, output)
+            }),
+            Decoder::IntoVec(decode) => {
+                scratch.back.clear();
+                decode(&filter.parameters, input, limit, &mut scratch.back)
+            }
+        };
+        outcome.map_err(|kind| filter.error(kind))?;
+        std::mem::swap(&mut scratch.front, &mut scratch.back);
+        at = Decoded::Front(scratch.front.len());
+    }
+    Ok(at)
 }

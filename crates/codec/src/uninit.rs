@@ -1,0 +1,155 @@
+//! Room for unsafe code: memory that filters write before anybody reads it.
+//!
+//! Filters stand between a stored chunk and the user's array. Zeroing the array first would touch
+//! every page twice, so filters write to an [`Output`]: a bounded run of uninitialised bytes of
+//! which a growing prefix has been written.
+//!
+//! The contract:
+//! - `buffer[..len]` is initialised, always; only this file moves `len`.
+//! - Bytes behind `len` are only ever written, never read.
+//! - `len <= buffer.len()`, and `buffer.len()` is the most that a filter may decode: there is no
+//!   way to grow it, so a decompression bomb ends in [`ErrorKind::Length`].
+
+use std::mem::MaybeUninit;
+
+use crate::error::ErrorKind;
+
+/// A bounded run of bytes that is filled from the front.
+pub(crate) struct Output<'a> {
+    buffer: &'a mut [MaybeUninit<u8>],
+    len: usize,
+}
+
+impl<'a> Output<'a> {
+    /// An empty output over `buffer`, which may hold anything.
+    pub(crate) fn new(buffer: &'a mut [MaybeUninit<u8>]) -> Self {
+        Self { buffer, len: 0 }
+    }
+
+    /// Bytes written so far.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The most bytes that can be written in all.
+    pub(crate) fn limit(&self) -> usize {
+        self.buffer.len()
+    }
+
+    /// Bytes that can still be written.
+    pub(crate) fn remaining(&self) -> usize {
+        self.buffer.len() - self.len
+    }
+
+    /// The error of a filter that has more bytes than [`Self::limit`].
+    pub(crate) fn overflow(&self) -> ErrorKind {
+        ErrorKind::Length {
+            expected_bytes: self.limit(),
+            decoded_bytes: self.limit().saturating_add(1),
+        }
+    }
+
+    /// Appends `bytes`.
+    pub(crate) fn extend(&mut self, bytes: &[u8]) -> Result<(), ErrorKind> {
+        let overflow = self.overflow();
+        let place = self.buffer[self.len..].get_mut(..bytes.len()).ok_or(overflow)?;
+        place.write_copy_of_slice(bytes);
+        self.len += bytes.len();
+        Ok(())
+    }
+
+    /// Appends `count` bytes that stand `distance` bytes back, which may overlap what they give:
+    /// a distance of 1 repeats the last byte. False where there are no such bytes.
+    pub(crate) fn repeat_from_back(
+        &mut self,
+        distance: usize,
+        count: usize,
+    ) -> Result<bool, ErrorKind> {
+        if distance == 0 || distance > self.len {
+            return Ok(false);
+        }
+        if count > self.remaining() {
+            return Err(self.overflow());
+        }
+        let from = self.len - distance;
+        if distance >= count {
+            self.buffer.copy_within(from..from + count, self.len);
+        } else {
+            for at in from..from + count {
+                self.buffer[at + distance] = self.buffer[at];
+            }
+        }
+        self.len += count;
+        Ok(true)
+    }
+
+    /// Appends `count` zeros and gives them, for a library that wants initialised memory.
+    pub(crate) fn extend_zeroed(&mut self, count: usize) -> Result<&mut [u8], ErrorKind> {
+        let overflow = self.overflow();
+        let place = self.buffer[self.len..].get_mut(..count).ok_or(overflow)?;
+        place.fill(MaybeUninit::new(0));
+        self.len += count;
+        // SAFETY: the line above wrote every byte of `place`.
+        Ok(unsafe { place.assume_init_mut() })
+    }
+
+    /// Takes back all but the first `len` bytes.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        self.len = self.len.min(len);
+    }
+
+    /// Lets `write` fill `count` bytes in place.
+    ///
+    /// # Safety
+    /// When `write` returns, it has initialised every byte of the slice it was given.
+    pub(crate) unsafe fn extend_with(
+        &mut self,
+        count: usize,
+        write: impl FnOnce(&mut [MaybeUninit<u8>]),
+    ) -> Result<(), ErrorKind> {
+        let overflow = self.overflow();
+        write(self.buffer[self.len..].get_mut(..count).ok_or(overflow)?);
+        self.len += count;
+        Ok(())
+    }
+
+    /// Lets `write` fill as much of the remaining bytes as it has; it returns their count.
+    ///
+    /// # Safety
+    /// The first `n` bytes of the slice are initialised when `write` returns `Ok(n)`.
+    pub(crate) unsafe fn extend_up_to<E>(
+        &mut self,
+        write: impl FnOnce(&mut [MaybeUninit<u8>]) -> Result<usize, E>,
+    ) -> Result<usize, E> {
+        let place = &mut self.buffer[self.len..];
+        let room = place.len();
+        let count = write(place)?;
+        assert!(count <= room, "a writer claims more bytes than it was given");
+        self.len += count;
+        Ok(count)
+    }
+
+    /// The bytes written.
+    pub(crate) fn into_written(self) -> &'a mut [u8] {
+        // SAFETY: the first `len` bytes are initialised, by the contract.
+        unsafe { self.buffer[..self.len].assume_init_mut() }
+    }
+}
+
+/// Clears `vec`, lets `write` fill at most `limit` bytes of it, and keeps what was written.
+///
+/// On error `vec` is left empty.
+pub(crate) fn fill_vec<R, E>(
+    vec: &mut Vec<u8>,
+    limit: usize,
+    write: impl FnOnce(&mut Output<'_>) -> Result<R, E>,
+) -> Result<R, E> {
+    vec.clear();
+    vec.reserve_exact(limit);
+    let mut output = Output::new(&mut vec.spare_capacity_mut()[..limit]);
+    let result = write(&mut output)?;
+    let len = output.len();
+    // SAFETY: the output began at the start of the vector's memory and wrote its first `len` bytes.
+    unsafe { vec.set_len(len) };
+    Ok(result)
+}
