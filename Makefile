@@ -1,0 +1,56 @@
+# Every task of the project by its name; .ci/run calls the same names.
+#   make demo   the main job on real files, with times beside the usual readers
+#   make test   all tests
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+FUZZ_SECONDS ?= 20
+
+.PHONY: demo test test-rust test-python lint docs tidy fuzz bench data clean
+
+demo: $(VENV)/.installed
+	$(BIN)/python demo/demo.py
+
+test: test-rust test-python
+
+test-rust: .build/debian
+	cargo test --workspace --locked
+
+test-python: .build/debian $(VENV)/.installed
+	$(BIN)/python -m pytest -q tests
+
+lint:
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+docs:
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+
+tidy:
+	$(PYTHON) tools/tidy.py
+
+fuzz:
+	tools/fuzz $(FUZZ_SECONDS)
+
+bench: $(VENV)/.installed
+	$(BIN)/python bench/run.py
+
+clean:
+	rm -rf $(VENV) .build target fuzz/target
+
+# The virtual environment with the reference libraries, then the package itself, built in release.
+$(VENV)/.ready: tools/requirements.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --disable-pip-version-check -r tools/requirements.txt
+	touch $@
+
+$(VENV)/.installed: $(VENV)/.ready pyproject.toml Cargo.lock $(shell find crates python -name '*.rs' -o -name '*.toml' -o -name '*.py' -o -name '*.pyi')
+	$(BIN)/python -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps .
+	touch $@
+
+.build/debian: tools/debian-packages
+	tools/debian-packages
+	mkdir -p .build && touch $@
