@@ -11,3 +11,17 @@ pub const DATATYPE_DEPTH: u32 = 64;
 pub const HEADER_CONTINUATIONS: u64 = 65_536;
 /// Levels of a B-tree. With two children to a node, 64 levels hold more than any file can.
 pub const BTREE_DEPTH: u32 = 64;
+/// Bytes of one direct block of a fractal heap. The libraries write 64 KiB and allow 2 GiB.
+pub const HEAP_BLOCK_BYTES: u64 = 1 << 31;
+/// Columns of a fractal heap's doubling table. The field has 16 bits; the libraries write 4 or 8,
+/// and a block row of more would only make every indirect block larger.
+pub const HEAP_TABLE_WIDTH: u64 = 1 << 15;
+/// Bytes of one version-2 B-tree node. The libraries write 512 to 4,096.
+pub const BTREE_NODE_BYTES: u64 = 1 << 26;
+/// Indexes of shared object header messages in one file: the libraries allow 8.
+pub const SHARED_MESSAGE_INDEXES: u64 = 8;
+/// Dimensions of a classic variable. The format has no bound; netCDF's API has this one
+/// (`NC_MAX_VAR_DIMS`), so nothing writes more.
+pub const CLASSIC_RANK: u64 = 1024;
+/// Bytes of a file, and so an address in it: operating systems count them in signed 64 bits.
+pub const FILE_BYTES: u64 = i64::MAX as u64;

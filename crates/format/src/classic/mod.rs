@@ -1,1 +1,27 @@
 //! Classic netCDF: CDF-1, CDF-2 and CDF-5.
+//!
+//! The counterpart of [`crate::hdf5`] on the data path: storage delivers the file's first bytes,
+//! [`Header::decode`] says what is in the file, [`RecordLayout`] says at which address each
+//! element stands. Everything is big-endian. There are no chunks, filters or checksums: below the
+//! header there are only values.
+//!
+//! ```text
+//! +--------+----------------------+----------------------+-----+----------+----------+-----
+//! | header | fixed variable, whole| fixed variable, whole| ... | record 0 | record 1 | ...
+//! +--------+----------------------+----------------------+-----+----------+----------+-----
+//! ```
+//!
+//! The grammar is in the netCDF documentation, "File Format Specifications", section "The
+//! NetCDF Classic Format Specification"; CDF-5 is the same with 64-bit counts and five more types.
+
+mod external_type;
+mod header;
+mod header_reader;
+mod record_layout;
+
+pub use external_type::ExternalType;
+pub use header::{Attribute, Dimension, Header, RecordCount, Variable, Version};
+pub use record_layout::{RecordLayout, VariableLayout};
+
+#[cfg(test)]
+mod tests;
