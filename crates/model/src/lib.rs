@@ -5,9 +5,12 @@
 //! turns numbers into the caller's numbers by netCDF's rules.
 
 pub mod data_type;
+pub mod selection;
+pub mod shape;
 pub mod stored;
 pub mod values;
 
 pub use data_type::{Atomic, DataType, Field, ForeignType, UserClass, UserType};
+pub use selection::{Axis, Index, Indexed, Selection, SelectionError, parse_indices};
 pub use stored::{Heap, StoredType};
 pub use values::Values;
