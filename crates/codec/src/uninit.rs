@@ -49,11 +49,17 @@ impl<'a> Output<'a> {
         }
     }
 
+    /// The error of a chunk that says beforehand that it has `len` bytes, more than there may be.
+    pub(crate) fn too_long(&self, len: u64) -> ErrorKind {
+        let decoded_bytes = usize::try_from(len).unwrap_or(usize::MAX);
+        ErrorKind::Length { expected_bytes: self.limit(), decoded_bytes }
+    }
+
     /// Appends `bytes`.
     pub(crate) fn extend(&mut self, bytes: &[u8]) -> Result<(), ErrorKind> {
         let overflow = self.overflow();
         let place = self.buffer[self.len..].get_mut(..bytes.len()).ok_or(overflow)?;
-        place.write_copy_of_slice(bytes);
+        place.copy_from_slice(as_uninit(bytes));
         self.len += bytes.len();
         Ok(())
     }
@@ -90,25 +96,23 @@ impl<'a> Output<'a> {
         place.fill(MaybeUninit::new(0));
         self.len += count;
         // SAFETY: the line above wrote every byte of `place`.
-        Ok(unsafe { place.assume_init_mut() })
+        Ok(unsafe { assume_written(place) })
     }
 
-    /// Takes back all but the first `len` bytes.
-    pub(crate) fn truncate(&mut self, len: usize) {
-        self.len = self.len.min(len);
-    }
-
-    /// Lets `write` fill `count` bytes in place.
+    /// Lets `write` fill `count` bytes in place; it gives back the place it was given, initialised.
     ///
-    /// # Safety
-    /// When `write` returns, it has initialised every byte of the slice it was given.
-    pub(crate) unsafe fn extend_with(
+    /// # Panics
+    /// If `write` gives back another slice: then nothing says what is in the place.
+    pub(crate) fn extend_with(
         &mut self,
         count: usize,
-        write: impl FnOnce(&mut [MaybeUninit<u8>]),
+        write: impl FnOnce(&mut [MaybeUninit<u8>]) -> &mut [u8],
     ) -> Result<(), ErrorKind> {
         let overflow = self.overflow();
-        write(self.buffer[self.len..].get_mut(..count).ok_or(overflow)?);
+        let place = self.buffer[self.len..].get_mut(..count).ok_or(overflow)?;
+        let start = place.as_ptr().cast::<u8>();
+        let written = write(place);
+        assert!(written.as_ptr() == start && written.len() == count, "not the place given");
         self.len += count;
         Ok(())
     }
@@ -132,7 +136,29 @@ impl<'a> Output<'a> {
     /// The bytes written.
     pub(crate) fn into_written(self) -> &'a mut [u8] {
         // SAFETY: the first `len` bytes are initialised, by the contract.
-        unsafe { self.buffer[..self.len].assume_init_mut() }
+        unsafe { assume_written(&mut self.buffer[..self.len]) }
+    }
+}
+
+// SAFETY: the pointer and capacity are those of the whole buffer, and `as_slice` gives the prefix
+// that has been written. zstd overwrites from the front, so this serves outputs still empty.
+unsafe impl zstd_safe::WriteBuf for Output<'_> {
+    fn as_slice(&self) -> &[u8] {
+        // SAFETY: the first `len` bytes are initialised, by the contract.
+        unsafe { &*(&raw const self.buffer[..self.len] as *const [u8]) }
+    }
+
+    fn capacity(&self) -> usize {
+        self.buffer.len()
+    }
+
+    fn as_mut_ptr(&mut self) -> *mut u8 {
+        self.buffer.as_mut_ptr().cast()
+    }
+
+    unsafe fn filled_until(&mut self, n: usize) {
+        assert!(n <= self.buffer.len(), "a writer claims more bytes than it was given");
+        self.len = n;
     }
 }
 
@@ -152,4 +178,20 @@ pub(crate) fn fill_vec<R, E>(
     // SAFETY: the output began at the start of the vector's memory and wrote its first `len` bytes.
     unsafe { vec.set_len(len) };
     Ok(result)
+}
+
+/// `bytes`, for copying to where there may be none yet.
+fn as_uninit(bytes: &[u8]) -> &[MaybeUninit<u8>] {
+    // SAFETY: the types have the same layout, and what is initialised may count as uninitialised
+    // while nobody can write to it.
+    unsafe { &*(std::ptr::from_ref(bytes) as *const [MaybeUninit<u8>]) }
+}
+
+/// `place` as the bytes that it is.
+///
+/// # Safety
+/// Every byte of `place` has been written.
+pub(crate) unsafe fn assume_written(place: &mut [MaybeUninit<u8>]) -> &mut [u8] {
+    // SAFETY: the types have the same layout, and the caller vouches for the bytes.
+    unsafe { &mut *(std::ptr::from_mut(place) as *mut [u8]) }
 }

@@ -1,25 +1,33 @@
 //! One file per filter, and the table that leads from a filter's number to its code.
 
+pub(crate) mod bitshuffle;
+pub(crate) mod bzip2;
 pub(crate) mod deflate;
 pub(crate) mod fletcher32;
+pub(crate) mod lz4;
+pub(crate) mod lzf;
 pub mod shuffle;
+mod simd;
+pub(crate) mod zstd;
 
 use crate::error::ErrorKind;
 use crate::registry;
 use crate::uninit::Output;
 
+/// Arguments: the filter's parameters, the encoded bytes, the place.
+type IntoPlace = fn(&[u32], &[u8], &mut Output<'_>) -> Result<(), ErrorKind>;
+
+/// Arguments: the filter's parameters, the encoded bytes, the most bytes that may be decoded
+/// (exactly the chunk's length where this filter was applied first), an empty vector.
+type IntoVec = fn(&[u32], &[u8], usize, &mut Vec<u8>) -> Result<(), ErrorKind>;
+
 /// How a filter's code gives its bytes.
 #[derive(Clone, Copy)]
 pub(crate) enum Decoder {
     /// Writes to a bounded output, which may be the user's own array.
-    ///
-    /// Arguments: the filter's parameters, the encoded bytes, the place.
-    IntoPlace(fn(&[u32], &[u8], &mut Output<'_>) -> Result<(), ErrorKind>),
-    /// Appends to an empty vector. For codecs that must look back on what they wrote.
-    ///
-    /// Arguments: the filter's parameters, the encoded bytes, the most bytes that may be decoded
-    /// (exactly the chunk's length where this filter was applied first), the vector.
-    IntoVec(fn(&[u32], &[u8], usize, &mut Vec<u8>) -> Result<(), ErrorKind>),
+    IntoPlace(IntoPlace),
+    /// Appends to a vector. For codecs that must look back on what they wrote.
+    IntoVec(IntoVec),
     /// Decodes to a prefix of the encoded bytes, whose length it returns.
     Prefix(fn(&[u8]) -> Result<usize, ErrorKind>),
 }
@@ -30,6 +38,11 @@ pub(crate) fn decoder(id: u16) -> Option<Decoder> {
         registry::DEFLATE => Decoder::IntoPlace(deflate::decode),
         registry::SHUFFLE => Decoder::IntoPlace(shuffle::decode),
         registry::FLETCHER32 => Decoder::Prefix(fletcher32::verify),
+        registry::BZIP2 => Decoder::IntoPlace(bzip2::decode),
+        registry::LZF => Decoder::IntoPlace(lzf::decode),
+        registry::LZ4 => Decoder::IntoPlace(lz4::decode),
+        registry::BITSHUFFLE => Decoder::IntoPlace(bitshuffle::decode),
+        registry::ZSTD => Decoder::IntoPlace(zstd::decode),
         _ => return None,
     })
 }

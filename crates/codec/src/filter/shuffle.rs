@@ -9,6 +9,7 @@
 use std::mem::MaybeUninit;
 
 use crate::error::ErrorKind;
+use crate::filter::simd;
 use crate::uninit::Output;
 
 /// The element size among the filter's parameters.
@@ -28,38 +29,63 @@ pub(crate) fn decode(
 ) -> Result<(), ErrorKind> {
     let size = element_size(parameters)?;
     let count = input.len() / size;
-    let rest = &input[count * size..];
-    // SAFETY: `unshuffle_range` writes every byte of a place of `count * size` bytes.
-    unsafe {
-        output.extend_with(count * size, |place| {
-            unshuffle_range(input, size, count, 0, count, place);
-        })?;
-    }
+    let (elements, rest) = input.split_at(count * size);
+    output.extend_with(elements.len(), |place| {
+        unshuffle_range(elements, size, count, 0, count, place)
+    })?;
     output.extend(rest)
 }
 
-/// Restores the elements `first .. first + count` of the `total` that are shuffled in `input`.
-///
-/// Writes every byte of `out`.
+/// Restores the elements `first .. first + count` of the `total` that are shuffled in `input`, and
+/// gives `out` back, every byte of it written.
 ///
 /// # Panics
-/// If `input` has fewer than `total * element_size` bytes, the run is not within `total`, or `out`
-/// does not have `count * element_size` bytes.
-pub fn unshuffle_range(
+/// If `input` has fewer than `total * element_size` bytes, the run is not within `total`,
+/// `element_size` is 0, or `out` does not have `count * element_size` bytes.
+pub fn unshuffle_range<'o>(
     input: &[u8],
     element_size: usize,
     total: usize,
     first: usize,
     count: usize,
-    out: &mut [MaybeUninit<u8>],
-) {
+    out: &'o mut [MaybeUninit<u8>],
+) -> &'o mut [u8] {
+    assert!(element_size > 0, "elements of no bytes");
     assert!(first <= total && count <= total - first, "elements beyond the chunk");
     assert_eq!(Some(out.len()), count.checked_mul(element_size), "the place has another length");
-    assert!(total.checked_mul(element_size).is_some_and(|len| len <= input.len()));
-    for byte in 0..element_size {
-        let row = &input[byte * total + first..][..count];
-        for (place, &value) in out[byte..].iter_mut().step_by(element_size).zip(row) {
-            place.write(value);
+    assert!(
+        total.checked_mul(element_size).is_some_and(|len| len <= input.len()),
+        "the chunk is shorter than its elements"
+    );
+    let run = Run { input, element_size, total, first, count };
+    simd::unshuffle(run, out)
+}
+
+/// A run of the elements of a shuffled chunk; within bounds.
+#[derive(Clone, Copy)]
+pub(crate) struct Run<'a> {
+    pub(crate) input: &'a [u8],
+    pub(crate) element_size: usize,
+    pub(crate) total: usize,
+    pub(crate) first: usize,
+    pub(crate) count: usize,
+}
+
+/// The oracle: restores the run element by element, and writes every byte of `out`.
+///
+/// In tiles, so that a place in `out` is still in the nearest cache when its next byte comes.
+pub(crate) fn unshuffle_portable(run: Run<'_>, out: &mut [MaybeUninit<u8>]) {
+    const TILE_BYTES: usize = 8 << 10;
+    let size = run.element_size;
+    let tile_len = (TILE_BYTES / size).max(1);
+    for (tile, place) in out.chunks_mut(tile_len * size).enumerate() {
+        let first = run.first + tile * tile_len;
+        let count = place.len() / size;
+        for byte in 0..size {
+            let row = &run.input[byte * run.total + first..][..count];
+            for (place, &value) in place[byte..].iter_mut().step_by(size).zip(row) {
+                place.write(value);
+            }
         }
     }
 }

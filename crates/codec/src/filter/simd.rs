@@ -1,0 +1,165 @@
+//! Room for unsafe code: vector instructions for the shuffle filters.
+//!
+//! Interleaving the two halves of a sequence byte by byte rotates the bits of every byte's index
+//! by one. So `log2 N` interleavings of `N` rows turn row-major into column-major: which is what
+//! shuffle needs, whatever the width of the registers.
+//!
+//! The contract of every kernel:
+//! - It reads row `j` of the run at `input[j * total + first + i]` for `i < count`, no further.
+//! - It writes `out` from the front, whole elements, and returns how many elements; those bytes are
+//!   all initialised, the others untouched.
+//! - It runs only where the processor has the instructions it is compiled for.
+//! - [`shuffle::unshuffle_portable`] is its oracle, and restores what it leaves over.
+
+use std::mem::MaybeUninit;
+
+use super::shuffle::{self, Run};
+use crate::uninit::assume_written;
+
+/// Restores a run of elements, and gives `out` back, every byte of it written.
+pub(super) fn unshuffle<'o>(run: Run<'_>, out: &'o mut [MaybeUninit<u8>]) -> &'o mut [u8] {
+    let last_row = (run.element_size - 1) * run.total;
+    assert!(run.count == 0 || last_row + run.first + run.count <= run.input.len());
+    assert_eq!(out.len(), run.count * run.element_size);
+    let done = unshuffle_vectors(run, out);
+    let left = Run { first: run.first + done, count: run.count - done, ..run };
+    shuffle::unshuffle_portable(left, &mut out[done * run.element_size..]);
+    // SAFETY: the kernel has written the first `done` elements, the oracle all others.
+    unsafe { assume_written(out) }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn unshuffle_vectors(_: Run<'_>, _: &mut [MaybeUninit<u8>]) -> usize {
+    0
+}
+
+/// Restores as many elements as fill registers, where there is a kernel for their size.
+#[cfg(target_arch = "x86_64")]
+fn unshuffle_vectors(run: Run<'_>, out: &mut [MaybeUninit<u8>]) -> usize {
+    let wide = run.count >= 32 && is_x86_feature_detected!("avx2");
+    // SAFETY: `unshuffle` has checked that all rows of the run and all places are within the slices;
+    // the AVX2 kernels are called only where the processor has AVX2, and SSE2 is part of x86-64.
+    unsafe {
+        match (run.element_size, wide) {
+            (2, true) => x86::unshuffle_avx2::<2>(run, out),
+            (4, true) => x86::unshuffle_avx2::<4>(run, out),
+            (8, true) => x86::unshuffle_avx2::<8>(run, out),
+            (16, true) => x86::unshuffle_avx2::<16>(run, out),
+            (2, false) => x86::unshuffle_sse2::<2>(run, out),
+            (4, false) => x86::unshuffle_sse2::<4>(run, out),
+            (8, false) => x86::unshuffle_sse2::<8>(run, out),
+            (16, false) => x86::unshuffle_sse2::<16>(run, out),
+            _ => 0,
+        }
+    }
+}
+
+/// Transposes each run of 8 bytes as a matrix of 8 by 8 bits; a rest shorter than 8 stays.
+pub(super) fn transpose_bits(bytes: &mut [u8]) {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2; the function is the portable one, compiled for it.
+        unsafe { x86::transpose_bits_avx2(bytes) };
+        return;
+    }
+    transpose_bits_portable(bytes);
+}
+
+/// Swaps blocks of 1, 2, then 4 bits across the diagonal; bit 0 is each row's first.
+#[inline(always)]
+fn transpose_bits_portable(bytes: &mut [u8]) {
+    for group in bytes.as_chunks_mut::<8>().0 {
+        let mut bits = u64::from_le_bytes(*group);
+        let swap = (bits ^ (bits >> 7)) & 0x00AA_00AA_00AA_00AA;
+        bits ^= swap ^ (swap << 7);
+        let swap = (bits ^ (bits >> 14)) & 0x0000_CCCC_0000_CCCC;
+        bits ^= swap ^ (swap << 14);
+        let swap = (bits ^ (bits >> 28)) & 0x0000_0000_F0F0_F0F0;
+        bits ^= swap ^ (swap << 28);
+        *group = bits.to_le_bytes();
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::*;
+    use std::mem::MaybeUninit;
+
+    use super::Run;
+
+    /// See the room's contract; `N` is the element size, a power of two.
+    pub(super) unsafe fn unshuffle_sse2<const N: usize>(
+        run: Run<'_>,
+        out: &mut [MaybeUninit<u8>],
+    ) -> usize {
+        let rows = run.input.as_ptr().wrapping_add(run.first);
+        let places = out.as_mut_ptr().cast::<u8>();
+        let mut done = 0;
+        while run.count - done >= 16 {
+            // SAFETY: 16 elements are left: 16 bytes in each row, `16 * N` bytes in `out`.
+            unsafe {
+                let mut vectors = [_mm_setzero_si128(); N];
+                for (row, vector) in vectors.iter_mut().enumerate() {
+                    *vector = _mm_loadu_si128(rows.add(row * run.total + done).cast());
+                }
+                for _ in 0..N.trailing_zeros() {
+                    let from = vectors;
+                    for pair in 0..N / 2 {
+                        let (a, b) = (from[pair], from[pair + N / 2]);
+                        vectors[2 * pair] = _mm_unpacklo_epi8(a, b);
+                        vectors[2 * pair + 1] = _mm_unpackhi_epi8(a, b);
+                    }
+                }
+                for (index, vector) in vectors.into_iter().enumerate() {
+                    _mm_storeu_si128(places.add(done * N + index * 16).cast(), vector);
+                }
+            }
+            done += 16;
+        }
+        done
+    }
+
+    /// As `unshuffle_sse2` in each half of the registers, which then change places.
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn unshuffle_avx2<const N: usize>(
+        run: Run<'_>,
+        out: &mut [MaybeUninit<u8>],
+    ) -> usize {
+        let rows = run.input.as_ptr().wrapping_add(run.first);
+        let places = out.as_mut_ptr().cast::<u8>();
+        let mut done = 0;
+        while run.count - done >= 32 {
+            // SAFETY: 32 elements are left: 32 bytes in each row, `32 * N` bytes in `out`.
+            unsafe {
+                let mut vectors = [_mm256_setzero_si256(); N];
+                for (row, vector) in vectors.iter_mut().enumerate() {
+                    *vector = _mm256_loadu_si256(rows.add(row * run.total + done).cast());
+                }
+                for _ in 0..N.trailing_zeros() {
+                    let from = vectors;
+                    for pair in 0..N / 2 {
+                        let (a, b) = (from[pair], from[pair + N / 2]);
+                        vectors[2 * pair] = _mm256_unpacklo_epi8(a, b);
+                        vectors[2 * pair + 1] = _mm256_unpackhi_epi8(a, b);
+                    }
+                }
+                let low = places.add(done * N);
+                let high = low.add(16 * N);
+                for pair in 0..N / 2 {
+                    let (a, b) = (vectors[2 * pair], vectors[2 * pair + 1]);
+                    let lows = _mm256_permute2x128_si256::<0x20>(a, b);
+                    let highs = _mm256_permute2x128_si256::<0x31>(a, b);
+                    _mm256_storeu_si256(low.add(32 * pair).cast(), lows);
+                    _mm256_storeu_si256(high.add(32 * pair).cast(), highs);
+                }
+            }
+            done += 32;
+        }
+        done
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub(super) fn transpose_bits_avx2(bytes: &mut [u8]) {
+        super::transpose_bits_portable(bytes);
+    }
+}
