@@ -5,6 +5,7 @@
 //! Unsafe code is kept to these rooms: `uninit` (memory that is written before it is read),
 //! `libdeflate` (the C library), `filter::simd` (vector instructions).
 
+mod bits;
 pub mod error;
 mod filter;
 mod libdeflate;

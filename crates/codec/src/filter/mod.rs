@@ -6,8 +6,11 @@ pub(crate) mod deflate;
 pub(crate) mod fletcher32;
 pub(crate) mod lz4;
 pub(crate) mod lzf;
+pub(crate) mod nbit;
+pub(crate) mod scale_offset;
 pub mod shuffle;
 mod simd;
+pub(crate) mod szip;
 pub(crate) mod zstd;
 
 use crate::error::ErrorKind;
@@ -38,6 +41,9 @@ pub(crate) fn decoder(id: u16) -> Option<Decoder> {
         registry::DEFLATE => Decoder::IntoPlace(deflate::decode),
         registry::SHUFFLE => Decoder::IntoPlace(shuffle::decode),
         registry::FLETCHER32 => Decoder::Prefix(fletcher32::verify),
+        registry::SZIP => Decoder::IntoPlace(szip::decode),
+        registry::NBIT => Decoder::IntoPlace(nbit::decode),
+        registry::SCALE_OFFSET => Decoder::IntoPlace(scale_offset::decode),
         registry::BZIP2 => Decoder::IntoPlace(bzip2::decode),
         registry::LZF => Decoder::IntoPlace(lzf::decode),
         registry::LZ4 => Decoder::IntoPlace(lz4::decode),

@@ -163,3 +163,64 @@ mod x86 {
         super::transpose_bits_portable(bytes);
     }
 }
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+
+    /// Every kernel, at every length about its register's, against the oracle.
+    macro_rules! kernel_agrees {
+        ($name:ident, $kernel:path, $size:literal, $width:literal) => {
+            #[test]
+            fn $name() {
+                if $width == 32 && !is_x86_feature_detected!("avx2") {
+                    println!("left out: this processor has no AVX2");
+                    return;
+                }
+                let total = 150;
+                let input: Vec<u8> = (0..total * $size).map(|i| (i * 167 >> 3) as u8).collect();
+                for count in 0..=100 {
+                    for first in [0, 1, 13, 50] {
+                        let run = Run { input: &input, element_size: $size, total, first, count };
+                        let mut expected = vec![MaybeUninit::new(0); count * $size];
+                        shuffle::unshuffle_portable(run, &mut expected);
+                        let mut out = vec![MaybeUninit::new(0); count * $size];
+                        // SAFETY: the run is within the input and fills `out`; the processor has
+                        // the instructions.
+                        let done = unsafe { $kernel(run, &mut out) };
+                        assert_eq!(done, count / $width * $width);
+                        // SAFETY: both began as zeros.
+                        let (out, expected) =
+                            unsafe { (assume_written(&mut out), assume_written(&mut expected)) };
+                        assert_eq!(out[..done * $size], expected[..done * $size]);
+                        assert!(out[done * $size..].iter().all(|&byte| byte == 0));
+                    }
+                }
+            }
+        };
+    }
+
+    kernel_agrees!(sse2_of_2, x86::unshuffle_sse2::<2>, 2, 16);
+    kernel_agrees!(sse2_of_4, x86::unshuffle_sse2::<4>, 4, 16);
+    kernel_agrees!(sse2_of_8, x86::unshuffle_sse2::<8>, 8, 16);
+    kernel_agrees!(sse2_of_16, x86::unshuffle_sse2::<16>, 16, 16);
+    kernel_agrees!(avx2_of_2, x86::unshuffle_avx2::<2>, 2, 32);
+    kernel_agrees!(avx2_of_4, x86::unshuffle_avx2::<4>, 4, 32);
+    kernel_agrees!(avx2_of_8, x86::unshuffle_avx2::<8>, 8, 32);
+    kernel_agrees!(avx2_of_16, x86::unshuffle_avx2::<16>, 16, 32);
+
+    #[test]
+    fn transposed_bits_change_row_and_column() {
+        let bytes: Vec<u8> = (0..83).map(|i| (i * i * 31 >> 2) as u8).collect();
+        let mut transposed = bytes.clone();
+        transpose_bits(&mut transposed);
+        for (group, from) in transposed.chunks_exact(8).zip(bytes.chunks_exact(8)) {
+            for (row, column) in (0..8).flat_map(|row| (0..8).map(move |column| (row, column))) {
+                assert_eq!(group[row] >> column & 1, from[column] >> row & 1);
+            }
+        }
+        assert_eq!(transposed[80..], bytes[80..]);
+        transpose_bits_portable(&mut transposed);
+        assert_eq!(transposed, bytes);
+    }
+}

@@ -1,0 +1,121 @@
+//! Bits from the most significant down, as szip, nbit and scale-offset pack them.
+
+/// Reads bits of `input` from its first byte's most significant bit on.
+pub(crate) struct BitReader<'a> {
+    input: &'a [u8],
+    /// The byte that comes after those in `window`.
+    next: usize,
+    /// Bits not read yet, the next one on top. Behind the first `count` bits stands nothing, or
+    /// what the coming bytes will put there again.
+    window: u64,
+    count: u32,
+}
+
+/// Bits that a refill always reaches, as long as there is input.
+const REFILLED: u32 = 56;
+
+impl<'a> BitReader<'a> {
+    pub(crate) fn new(input: &'a [u8]) -> Self {
+        Self { input, next: 0, window: 0, count: 0 }
+    }
+
+    /// The byte that the next bit stands in, for errors.
+    pub(crate) fn at_byte(&self) -> usize {
+        self.next - (self.count / 8) as usize
+    }
+
+    /// The next `count` bits as a number, or `None` where the input ends before. At most 64.
+    pub(crate) fn take(&mut self, count: u32) -> Option<u64> {
+        debug_assert!(count <= 64);
+        if count > REFILLED {
+            let low = count - 32;
+            let high = self.take(32)?;
+            return Some(high << low | self.take(low)?);
+        }
+        if count == 0 {
+            return Some(0);
+        }
+        if self.count < count {
+            self.refill();
+            if self.count < count {
+                return None;
+            }
+        }
+        let bits = self.window >> (64 - count);
+        self.drop_bits(count);
+        Some(bits)
+    }
+
+    /// Counts zeros up to the next one, which it passes ("fundamental sequence").
+    pub(crate) fn take_unary(&mut self) -> Option<u32> {
+        let mut zeros = 0_u32;
+        loop {
+            let leading = self.window.leading_zeros();
+            if leading < self.count {
+                self.drop_bits(leading + 1);
+                return zeros.checked_add(leading);
+            }
+            zeros = zeros.checked_add(self.count)?;
+            self.window = 0;
+            self.count = 0;
+            self.refill();
+            if self.count == 0 {
+                return None;
+            }
+        }
+    }
+
+    /// Passes fewer than 64 bits that are in the window.
+    fn drop_bits(&mut self, count: u32) {
+        self.window <<= count;
+        self.count -= count;
+    }
+
+    fn refill(&mut self) {
+        if let Some(bytes) = self.input[self.next..].first_chunk::<8>() {
+            self.window |= u64::from_be_bytes(*bytes) >> self.count;
+            self.next += ((63 - self.count) / 8) as usize;
+            self.count |= REFILLED;
+            return;
+        }
+        while self.count < REFILLED {
+            let Some(&byte) = self.input.get(self.next) else { return };
+            self.window |= u64::from(byte) << (REFILLED - self.count);
+            self.next += 1;
+            self.count += 8;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_come_in_order_across_refills() {
+        let input: Vec<u8> = (0..40_u8).map(|i| i.wrapping_mul(73) ^ 0x5a).collect();
+        let bit = |i: usize| u64::from(input[i / 8] >> (7 - i % 8) & 1);
+        for width in 1..=64_u32 {
+            let mut reader = BitReader::new(&input);
+            let mut at = 0;
+            while at + width as usize <= input.len() * 8 {
+                let expected = (0..width as usize).fold(0, |sum, i| sum << 1 | bit(at + i));
+                assert_eq!(reader.take(width), Some(expected), "{width} bits at {at}");
+                at += width as usize;
+            }
+            assert_eq!(reader.take(width), None);
+        }
+    }
+
+    #[test]
+    fn a_unary_number_may_be_longer_than_the_window() {
+        let mut input = vec![0; 30];
+        input.push(0b0001_0110);
+        let mut reader = BitReader::new(&input);
+        assert_eq!(reader.take_unary(), Some(243));
+        assert_eq!(reader.take_unary(), Some(1));
+        assert_eq!(reader.take_unary(), Some(0));
+        assert_eq!(reader.at_byte(), 30);
+        assert_eq!(reader.take_unary(), None);
+    }
+}

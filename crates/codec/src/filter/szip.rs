@@ -1,0 +1,286 @@
+//! Filter 4, szip: the extended-Rice coding of CCSDS 121.0-B, with HDF5's length in front.
+//!
+//! ```text
+//! | decoded length, u32 little-endian | scan line | scan line | ..
+//! scan line | block | block | ..      its last block padded to the block size
+//! block     | id | (reference sample) | samples in the coding that the id names |
+//! ```
+//! A sample is stored as it is, or (with nearest-neighbour preprocessing) as its difference from
+//! the one before it, folded to an unsigned number; a line's first sample is then a reference
+//! sample. Pixels of 32 and 64 bits are coded as bytes: all first bytes, then all second ones, ...
+//! That is what the szip interface of libaec does, which HDF5 is built with nowadays.
+
+use crate::bits::BitReader;
+use crate::error::ErrorKind;
+use crate::uninit::Output;
+
+/// Options mask: samples are stored most significant byte first.
+const MSB: u32 = 16;
+/// Options mask: differences from the preceding sample are coded.
+const NEAREST_NEIGHBOUR: u32 = 32;
+/// The coding's largest block; HDF5 itself writes at most 32.
+const MAX_BLOCK: u32 = 256;
+/// The unary number that stands for "zeros up to the end of the segment".
+const REMAINDER_OF_SEGMENT: u32 = 5;
+/// Blocks in a segment.
+const SEGMENT_BLOCKS: u32 = 64;
+/// Largest number of the second extension's table: pairs of samples with a sum up to 12.
+const MAX_PAIR: u32 = 90;
+
+/// Decodes `input` to the length that stands in front of it.
+pub(crate) fn decode(
+    parameters: &[u32],
+    input: &[u8],
+    output: &mut Output<'_>,
+) -> Result<(), ErrorKind> {
+    let layout = Layout::new(parameters)?;
+    let Some((length, coded)) = input.split_first_chunk::<4>() else {
+        return Err(ErrorKind::Corrupt { what: "the decoded length is cut off", at_byte: 0 });
+    };
+    let decoded = output.extend_zeroed(u32::from_le_bytes(*length) as usize)?;
+    let mut decoder = LineDecoder::new(&layout, coded);
+    if layout.word_bytes == 1 {
+        return decoder.decode_into(decoded);
+    }
+    // Bounded: as long as `decoded`, which the caller's limit admitted.
+    let mut rows = vec![0; decoded.len()];
+    decoder.decode_into(&mut rows)?;
+    let words = decoded.len() / layout.word_bytes;
+    for (byte, row) in rows.chunks_exact(words.max(1)).take(layout.word_bytes).enumerate() {
+        for (place, &value) in decoded[byte..].iter_mut().step_by(layout.word_bytes).zip(row) {
+            *place = value;
+        }
+    }
+    Ok(())
+}
+
+/// What the parameters say.
+struct Layout {
+    preprocessed: bool,
+    most_significant_first: bool,
+    block: u32,
+    /// Samples of a scan line, without the padding of its last block.
+    line: u32,
+    blocks_per_line: u32,
+    sample_bits: u32,
+    sample_bytes: usize,
+    id_bits: u32,
+    /// Bytes of the pixels that are coded byte by byte; 1 where they are coded as they are.
+    word_bytes: usize,
+}
+
+impl Layout {
+    fn new(parameters: &[u32]) -> Result<Self, ErrorKind> {
+        let get =
+            |index| parameters.get(index).copied().ok_or(ErrorKind::MissingParameter { index });
+        let wrong = |index, value| Err(ErrorKind::Parameter { index, value });
+        let (mask, block, bits, line) = (get(0)?, get(1)?, get(2)?, get(3)?);
+        if block == 0 || block > MAX_BLOCK {
+            return wrong(1, block);
+        }
+        if line == 0 {
+            return wrong(3, line);
+        }
+        let (sample_bits, word_bytes) = match bits {
+            1..=31 => (bits, 1),
+            32 => (8, 4),
+            64 => (8, 8),
+            _ => return wrong(2, bits),
+        };
+        let (sample_bytes, id_bits) = match sample_bits {
+            0..=8 => (1, 3),
+            9..=16 => (2, 4),
+            _ => (4, 5),
+        };
+        Ok(Self {
+            preprocessed: mask & NEAREST_NEIGHBOUR != 0,
+            most_significant_first: mask & MSB != 0,
+            block,
+            line,
+            blocks_per_line: line.div_ceil(block),
+            sample_bits,
+            sample_bytes,
+            id_bits,
+            word_bytes,
+        })
+    }
+}
+
+/// Reads blocks and writes their samples, line after line.
+struct LineDecoder<'a> {
+    layout: &'a Layout,
+    bits: BitReader<'a>,
+    /// The samples of one block, before preprocessing is undone.
+    block: Vec<u32>,
+    /// The blocks of zeros that a zero block still announces.
+    zero_blocks: u32,
+}
+
+impl<'a> LineDecoder<'a> {
+    fn new(layout: &'a Layout, coded: &'a [u8]) -> Self {
+        let block = Vec::with_capacity(layout.block as usize);
+        Self { layout, bits: BitReader::new(coded), block, zero_blocks: 0 }
+    }
+
+    /// Fills `decoded`; bytes at its end that make no whole sample stay as they are.
+    fn decode_into(&mut self, decoded: &mut [u8]) -> Result<(), ErrorKind> {
+        let whole = decoded.len() / self.layout.sample_bytes * self.layout.sample_bytes;
+        let line_bytes = (self.layout.line as usize).saturating_mul(self.layout.sample_bytes);
+        for line in decoded[..whole].chunks_mut(line_bytes) {
+            self.decode_line(line)?;
+        }
+        Ok(())
+    }
+
+    fn decode_line(&mut self, mut line: &mut [u8]) -> Result<(), ErrorKind> {
+        let mut previous = 0;
+        self.zero_blocks = 0;
+        for index in 0..self.layout.blocks_per_line {
+            if line.is_empty() {
+                break;
+            }
+            let has_reference = self.layout.preprocessed && index == 0;
+            self.read_block(index, has_reference).ok_or(ErrorKind::Corrupt {
+                what: "no valid szip block",
+                at_byte: 4 + self.bits.at_byte(),
+            })?;
+            if self.layout.preprocessed {
+                let differences = if has_reference {
+                    previous = self.block.first().copied().unwrap_or(0);
+                    self.block.get_mut(1..).unwrap_or_default()
+                } else {
+                    &mut self.block[..]
+                };
+                undo_differences(differences, &mut previous, self.layout.sample_bits);
+            }
+            let len = line.len().min(self.block.len() * self.layout.sample_bytes);
+            let (place, rest) = line.split_at_mut(len);
+            self.write_block(place);
+            line = rest;
+        }
+        Ok(())
+    }
+
+    /// Reads block `index` of its line to `self.block`. `None` where it is cut off or not valid.
+    fn read_block(&mut self, index: u32, has_reference: bool) -> Option<()> {
+        let size = self.layout.block as usize;
+        self.block.clear();
+        if self.zero_blocks > 0 {
+            self.zero_blocks -= 1;
+            self.block.resize(size, 0);
+            return Some(());
+        }
+        let id = self.bits.take(self.layout.id_bits)? as u32;
+        let uncompressed = (1 << self.layout.id_bits) - 1;
+        if id == uncompressed {
+            return self.read_samples(size);
+        }
+        let pairs = id == 0 && self.bits.take(1)? == 1;
+        if has_reference {
+            self.read_samples(1)?;
+        }
+        match id {
+            0 if pairs => self.read_pairs(),
+            0 => {
+                self.zero_blocks = self.read_zero_run(index)? - 1;
+                self.block.resize(size, 0);
+                Some(())
+            }
+            _ => self.read_split(id - 1),
+        }
+    }
+
+    /// `count` samples as they are.
+    fn read_samples(&mut self, count: usize) -> Option<()> {
+        for _ in 0..count {
+            self.block.push(self.bits.take(self.layout.sample_bits)? as u32);
+        }
+        Some(())
+    }
+
+    /// Samples in two parts: first the high bits of all, unary, then the `low_bits` of all.
+    fn read_split(&mut self, low_bits: u32) -> Option<()> {
+        let first = self.block.len();
+        for _ in first..self.layout.block as usize {
+            self.block.push(self.bits.take_unary()?.checked_shl(low_bits)?);
+        }
+        if low_bits > 0 {
+            for sample in &mut self.block[first..] {
+                *sample = sample.wrapping_add(self.bits.take(low_bits)? as u32);
+            }
+        }
+        Some(())
+    }
+
+    /// The second extension: each unary number stands for a pair of samples, numbered along the
+    /// diagonals of equal sum. The reference sample takes the place of the first pair's first.
+    fn read_pairs(&mut self) -> Option<()> {
+        let mut pair_index = 0;
+        while self.block.len() < self.layout.block as usize {
+            let number = self.bits.take_unary()?;
+            if number > MAX_PAIR {
+                return None;
+            }
+            let mut sum = 0;
+            let mut diagonal = 0;
+            while diagonal + sum < number {
+                diagonal += sum + 1;
+                sum += 1;
+            }
+            let second = number - diagonal;
+            if pair_index > 0 || self.block.is_empty() {
+                self.block.push(sum - second);
+            }
+            self.block.push(second);
+            pair_index += 1;
+        }
+        self.block.truncate(self.layout.block as usize);
+        Some(())
+    }
+
+    /// The count of blocks of zeros that begin with block `index`, at least 1.
+    fn read_zero_run(&mut self, index: u32) -> Option<u32> {
+        let number = self.bits.take_unary()?.checked_add(1)?;
+        let left = self.layout.blocks_per_line - index;
+        let count = match number {
+            REMAINDER_OF_SEGMENT => left.min(SEGMENT_BLOCKS - index % SEGMENT_BLOCKS),
+            1..REMAINDER_OF_SEGMENT => number,
+            _ => number - 1,
+        };
+        (count <= left).then_some(count)
+    }
+
+    /// Writes as many of the block's samples as `place` holds.
+    fn write_block(&self, place: &mut [u8]) {
+        let size = self.layout.sample_bytes;
+        for (sample, value) in place.chunks_exact_mut(size).zip(&self.block) {
+            if self.layout.most_significant_first {
+                sample.copy_from_slice(&value.to_be_bytes()[4 - size..]);
+            } else {
+                sample.copy_from_slice(&value.to_le_bytes()[..size]);
+            }
+        }
+    }
+}
+
+/// Turns folded differences into samples of `bits` bits, in place.
+///
+/// Small numbers alternate between above and below; once one side has reached the end of the
+/// range, all further numbers belong to the other side.
+fn undo_differences(samples: &mut [u32], previous: &mut u32, bits: u32) {
+    let max = (1_u32 << bits) - 1;
+    let middle = 1 << (bits - 1);
+    for sample in samples {
+        let number = *sample;
+        let mask = if *previous & middle != 0 { max } else { 0 };
+        let half = (number >> 1) + (number & 1);
+        *previous = if half > mask ^ *previous {
+            mask ^ number
+        } else if number & 1 == 0 {
+            previous.wrapping_add(half)
+        } else {
+            previous.wrapping_sub(half)
+        };
+        *sample = *previous;
+    }
+}
