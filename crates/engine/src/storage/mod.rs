@@ -1,16 +1,43 @@
 //! Where bytes come from: a local file, memory, or whatever a caller brings.
+//!
+//! First station of the road: `mapping` reads structures through [`metadata::MetadataReader`],
+//! `read` reads elements and chunks from the [`Storage`] itself.
 
 use std::io;
 use std::mem::MaybeUninit;
+use std::sync::Arc;
+
+pub mod local;
+pub mod memory;
+pub mod metadata;
+pub(crate) mod uninit;
+
+pub use local::LocalFile;
+pub use memory::Memory;
+pub use metadata::{MetadataBytes, MetadataReader};
+
+use crate::error::{Error, ErrorKind};
 
 /// Bytes that can be read at any place, by several threads at once.
 pub trait Storage: Send + Sync {
     /// Length of the whole in bytes.
     fn len(&self) -> io::Result<u64>;
 
-    /// Fills `into` with the bytes at `offset`; fewer bytes than that is an error of kind
-    /// `UnexpectedEof`. On success every byte of `into` is initialised.
-    fn read_at(&self, offset: u64, into: &mut [MaybeUninit<u8>]) -> io::Result<()>;
+    /// Fills `into` with the bytes at `offset` and gives it back, every byte written; fewer bytes
+    /// than that is an error of kind `UnexpectedEof`.
+    ///
+    /// That the same memory comes back initialised is what proves to the caller that it is; giving
+    /// other memory back is an error for the caller, never undefined behaviour.
+    fn read_at<'into>(
+        &self,
+        offset: u64,
+        into: &'into mut [MaybeUninit<u8>],
+    ) -> io::Result<&'into mut [u8]>;
+
+    /// True where there is not one byte.
+    fn is_empty(&self) -> io::Result<bool> {
+        self.len().map(|len| len == 0)
+    }
 
     /// The whole as a slice, where it lies in memory anyway.
     fn as_slice(&self) -> Option<&[u8]> {
@@ -26,4 +53,19 @@ pub trait Storage: Send + Sync {
     fn parallel(&self) -> bool {
         true
     }
+}
+
+/// The error that `file` did not deliver `length_bytes` bytes at `address`.
+pub(crate) fn storage_error(
+    file: &Arc<str>,
+    address: u64,
+    length_bytes: u64,
+    source: io::Error,
+) -> Error {
+    Error::new(file, ErrorKind::Storage { address, length_bytes, source: Arc::new(source) })
+}
+
+/// The error that storage ends inside the bytes that were asked for.
+pub(crate) fn unexpected_end() -> io::Error {
+    io::Error::from(io::ErrorKind::UnexpectedEof)
 }

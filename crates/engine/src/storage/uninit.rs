@@ -1,0 +1,102 @@
+//! Room for unsafe code: memory that storage fills before anybody reads it.
+//!
+//! The contract:
+//! - Memory counts as initialised only where a `&mut [u8]` to that very memory came back from
+//!   whoever filled it: a safe implementation cannot make one without writing every byte.
+//! - A reader that gives other memory back, or less of it, ends in an error.
+
+use std::io;
+use std::mem::MaybeUninit;
+
+use super::{Storage, unexpected_end};
+
+/// Fills `into` by calling `read` with what is left of it and how much was read before, until it
+/// is full. `read` gives back what it filled, from the front; nothing means the end.
+pub(crate) fn fill<'into>(
+    into: &'into mut [MaybeUninit<u8>],
+    mut read: impl for<'r> FnMut(u64, &'r mut [MaybeUninit<u8>]) -> io::Result<&'r mut [u8]>,
+) -> io::Result<&'into mut [u8]> {
+    let mut done = 0;
+    while done < into.len() {
+        let rest = &mut into[done..];
+        let (start, room) = (rest.as_ptr().cast::<u8>(), rest.len());
+        let filled = match read(done as u64, rest) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            filled => filled?,
+        };
+        if filled.is_empty() {
+            return Err(unexpected_end());
+        }
+        if filled.as_ptr() != start || filled.len() > room {
+            return Err(other_memory());
+        }
+        done += filled.len();
+    }
+    // SAFETY: each round gave back initialised memory that begins where the last one ended.
+    Ok(unsafe { into.assume_init_mut() })
+}
+
+/// [`Storage::read_at`], not trusting that what comes back is `into`.
+pub(crate) fn read_at<'into>(
+    storage: &dyn Storage,
+    offset: u64,
+    into: &'into mut [MaybeUninit<u8>],
+) -> io::Result<&'into mut [u8]> {
+    let (start, room) = (into.as_ptr().cast::<u8>(), into.len());
+    let filled = storage.read_at(offset, into)?;
+    if filled.as_ptr() == start && filled.len() == room { Ok(filled) } else { Err(other_memory()) }
+}
+
+/// Replaces what is in `bytes` with `len` bytes at `offset`; empty after an error.
+pub(crate) fn read_vec(
+    storage: &dyn Storage,
+    offset: u64,
+    len: usize,
+    bytes: &mut Vec<u8>,
+) -> io::Result<()> {
+    bytes.clear();
+    bytes.try_reserve_exact(len).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
+    read_at(storage, offset, &mut bytes.spare_capacity_mut()[..len])?;
+    // SAFETY: `read_at` initialised the first `len` bytes of the vector's memory.
+    unsafe { bytes.set_len(len) };
+    Ok(())
+}
+
+fn other_memory() -> io::Error {
+    io::Error::other("a storage gave back other memory than it was given")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn filling_in_parts_gives_the_whole() {
+        let mut memory = [MaybeUninit::uninit(); 10];
+        let filled = fill(&mut memory, |done, rest| {
+            let count = rest.len().min(3);
+            Ok(rest[..count].write_filled(done as u8))
+        });
+        assert_eq!(filled.unwrap(), [0, 0, 0, 3, 3, 3, 6, 6, 6, 9]);
+    }
+
+    #[test]
+    fn other_memory_is_an_error() {
+        struct Liar;
+        impl Storage for Liar {
+            fn len(&self) -> io::Result<u64> {
+                Ok(100)
+            }
+            fn read_at<'into>(
+                &self,
+                _: u64,
+                into: &'into mut [MaybeUninit<u8>],
+            ) -> io::Result<&'into mut [u8]> {
+                Ok(into[1..].write_filled(1))
+            }
+        }
+        let mut bytes = vec![7];
+        assert!(read_vec(&Liar, 0, 10, &mut bytes).is_err());
+        assert!(bytes.is_empty());
+    }
+}
