@@ -57,7 +57,7 @@ fn main() {
     }
 }
 
-/// Decodes every chunk to its place; where the pipeline is the one that encoded, checks them.
+/// Decodes every stored chunk to its place.
 fn measure(name: &str, chunks: &[&[u8]], stored: &[Vec<u8>], filters: Vec<Filter>) {
     let pipeline = Pipeline { filters };
     let len = chunks[0].len();

@@ -30,8 +30,11 @@ pub enum ErrorKind {
     Corrupt { what: &'static str, at_byte: usize },
     /// The checksum over the bytes is not the stored one.
     Checksum { stored: u32, computed: u32 },
-    /// The filter gave another number of bytes than the chunk has.
+    /// The filter gave another number of bytes than the chunk has, or than the bound on what stands
+    /// between two filters. Decoding stops at the first byte too many.
     Length { expected_bytes: usize, decoded_bytes: usize },
+    /// There is no memory for what the chunk should decode to.
+    OutOfMemory { wanted_bytes: usize },
     /// A way of coding that exists and is not supported.
     Unsupported { what: &'static str, value: u64 },
 }
@@ -51,6 +54,9 @@ impl fmt::Display for Error {
             }
             ErrorKind::Length { expected_bytes, decoded_bytes } => {
                 write!(f, "{decoded_bytes} bytes decoded, the chunk has {expected_bytes}")
+            }
+            ErrorKind::OutOfMemory { wanted_bytes } => {
+                write!(f, "no memory for {wanted_bytes} decoded bytes")
             }
             ErrorKind::Unsupported { what, value } => write!(f, "{what} {value} is not supported"),
         }

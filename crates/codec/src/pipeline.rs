@@ -11,7 +11,7 @@ use std::mem::MaybeUninit;
 use crate::error::{Error, ErrorKind, Result};
 use crate::filter::{Decoder, decoder, shuffle};
 use crate::registry;
-use crate::uninit::{Output, fill_vec};
+use crate::uninit::{Output, fill_reserved, fill_vec, reserve};
 
 /// One filter as the file describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,6 +122,8 @@ impl Pipeline {
     }
 
     /// Decodes to a new vector of `decoded_len` bytes; otherwise as [`Self::decode`].
+    ///
+    /// Memory is asked for before anything is decoded: the caller bounds `decoded_len`.
     pub fn decode_vec(
         &self,
         stored: &[u8],
@@ -131,7 +133,8 @@ impl Pipeline {
     ) -> Result<Vec<u8>> {
         let steps = self.applied(filter_mask);
         let mut decoded = Vec::new();
-        fill_vec(&mut decoded, decoded_len, |output| run(&steps, stored, scratch, output))?;
+        reserve(&mut decoded, decoded_len).map_err(|kind| error_after(&steps, kind))?;
+        fill_reserved(&mut decoded, decoded_len, |output| run(&steps, stored, scratch, output))?;
         self.check_len(&steps, decoded_len, decoded.len())?;
         Ok(decoded)
     }

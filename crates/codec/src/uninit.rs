@@ -162,22 +162,37 @@ unsafe impl zstd_safe::WriteBuf for Output<'_> {
     }
 }
 
-/// Clears `vec`, lets `write` fill at most `limit` bytes of it, and keeps what was written.
+/// Empties `vec` and makes room for `limit` bytes.
+pub(crate) fn reserve(vec: &mut Vec<u8>, limit: usize) -> Result<(), ErrorKind> {
+    vec.clear();
+    vec.try_reserve_exact(limit).map_err(|_| ErrorKind::OutOfMemory { wanted_bytes: limit })
+}
+
+/// Empties `vec`, lets `write` fill at most `limit` bytes of it, and keeps what was written.
 ///
 /// On error `vec` is left empty.
-pub(crate) fn fill_vec<R, E>(
+pub(crate) fn fill_vec(
     vec: &mut Vec<u8>,
     limit: usize,
-    write: impl FnOnce(&mut Output<'_>) -> Result<R, E>,
-) -> Result<R, E> {
+    write: impl FnOnce(&mut Output<'_>) -> Result<(), ErrorKind>,
+) -> Result<(), ErrorKind> {
+    reserve(vec, limit)?;
+    fill_reserved(vec, limit, write)
+}
+
+/// [`fill_vec`] for a vector in which there is room.
+pub(crate) fn fill_reserved<E>(
+    vec: &mut Vec<u8>,
+    limit: usize,
+    write: impl FnOnce(&mut Output<'_>) -> Result<(), E>,
+) -> Result<(), E> {
     vec.clear();
-    vec.reserve_exact(limit);
     let mut output = Output::new(&mut vec.spare_capacity_mut()[..limit]);
-    let result = write(&mut output)?;
+    write(&mut output)?;
     let len = output.len();
     // SAFETY: the output began at the start of the vector's memory and wrote its first `len` bytes.
     unsafe { vec.set_len(len) };
-    Ok(result)
+    Ok(())
 }
 
 /// `bytes`, for copying to where there may be none yet.

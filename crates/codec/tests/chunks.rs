@@ -217,3 +217,12 @@ fn a_chunk_can_be_decoded_up_to_its_shuffle() {
     let short = pipeline.decode_to_shuffled(stored, 0, decoded.len() + 8, &mut scratch);
     assert!(matches!(short.unwrap_err().kind, ErrorKind::Length { .. }));
 }
+
+#[test]
+fn a_length_beyond_all_memory_is_an_error() {
+    for pipeline in [pipeline(&[]), pipeline(&[(1, &[4])]), pipeline(&[(2, &[4]), (1, &[4])])] {
+        let mut scratch = Scratch::default();
+        let error = pipeline.decode_vec(&[0; 8], 0, usize::MAX, &mut scratch).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::OutOfMemory { wanted_bytes: usize::MAX });
+    }
+}
