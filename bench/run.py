@@ -1,0 +1,294 @@
+#!/usr/bin/env python3
+"""Every row of the performance table: ours and the rivals in the same run, warm cache.
+
+    python bench/run.py [--only WORD] [--markdown FILE]
+
+Times are medians; rivals that need seconds are asked fewer times.  The files are made once by
+`bench/data.py` (about 5 GB under .build/bench) and read before anything is timed.
+"""
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import data
+import h5netcdf
+import h5py
+import hidefix
+import netCDF4
+import numpy as np
+import xarray as xr
+
+import isotach
+
+ROOT = Path(__file__).resolve().parent.parent
+ROWS = []
+
+
+def row(function):
+    """Registers a function that yields `(work, target, ours, {rival: seconds})`."""
+    ROWS.append(function)
+    return function
+
+
+def median(work, runs=5):
+    """Median seconds of `runs` calls, after one that is not counted."""
+    work()
+    seconds = []
+    for _ in range(runs):
+        start = time.perf_counter()
+        work()
+        seconds.append(time.perf_counter() - start)
+    return statistics.median(seconds)
+
+
+def once(work):
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def rust(name, *arguments):
+    """What the Rust program prints: a dict from name to the seconds behind it."""
+    binary = ROOT / "target/release/isotach-bench"
+    printed = subprocess.run(
+        [binary, name, *map(str, arguments)], check=True, capture_output=True, text=True
+    ).stdout
+    lines = (line.split() for line in printed.splitlines())
+    return {key: [float(value) for value in values] for key, *values in lines}
+
+
+def warm(path):
+    with open(path, "rb") as file:
+        while file.read(1 << 24):
+            pass
+    return path
+
+
+def list_everything(dataset):
+    for variable in dataset.variables.values():
+        _ = variable.dimensions
+        for name in variable.ncattrs():
+            variable.getncattr(name)
+
+
+def opened(module, path):
+    with module.Dataset(path) as dataset:
+        list_everything(dataset)
+
+
+@row
+def open_and_close():
+    for count in (0, 1000, 4000, 10000):
+        path = warm(data.many_variables(count))
+        ours = rust("open", path)["open"][0]
+        rival = median(lambda path=path: netCDF4.Dataset(path).close(), 3)
+        yield f"open and close, {count:,} variables, Rust", "< 100 us", ours, {"netCDF4": rival}
+
+
+@row
+def list_variables():
+    path = warm(data.many_variables(4000))
+    rival = median(lambda: opened(netCDF4, path), 3)
+    ours = rust("list", path)["list"][0]
+    yield "list 4,000 variables x 10 attributes, Rust", "1/25", ours, {"netCDF4": rival}
+    ours = median(lambda: opened(isotach, path))
+    yield "list 4,000 variables x 10 attributes, Python", "1/6", ours, {"netCDF4": rival}
+
+
+@row
+def list_attributes():
+    def get_all(module):
+        with module.Dataset(path) as dataset:
+            for name in dataset.ncattrs():
+                dataset.getncattr(name)
+
+    path = warm(data.many_attributes())
+    rival = median(lambda: get_all(netCDF4), 3)
+    ours = rust("list", path)["list"][0]
+    yield "list 10,000 attributes of 100 doubles, Rust", "1/20", ours, {"netCDF4": rival}
+    ours = median(lambda: get_all(isotach))
+    yield "list 10,000 attributes of 100 doubles, Python", "1/6", ours, {"netCDF4": rival}
+
+
+@row
+def xarray_open():
+    path = warm(data.many_variables(2000))
+    engines = {
+        engine: median(lambda engine=engine: xr.open_dataset(path, engine=engine).close(), runs)
+        for engine, runs in (("isotach", 5), ("netcdf4", 5), ("h5netcdf", 1))
+    }
+    ours = engines.pop("isotach")
+    yield "xr.open_dataset, 2,000 variables", "1/3 of netcdf4, 1/50 of h5netcdf", ours, engines
+
+
+@row
+def contiguous_slabs():
+    path = warm(data.contiguous(512))
+    for name, (ours, pread) in rust("contiguous", path).items():
+        size = int(name.partition("_")[2])
+        yield f"contiguous float64 in slabs of {size >> 10:,} KiB", "0.95 of pread", ours, {"pread": pread}
+
+
+@row
+def small_slabs():
+    path = warm(data.maps("contiguous"))
+    times = {}
+    for module in (isotach, netCDF4):
+        with module.Dataset(path) as dataset:
+            variable = dataset["v"]
+
+            def read(variable=variable):
+                for i in range(10_000):
+                    variable[i % 1560, 10:12, 20:30]
+
+            times[module.__name__] = median(read, 3)
+    ours = times.pop("isotach")
+    yield "10,000 reads of one small slab, Python", "1/8", ours, times
+
+
+def whole_variable(path):
+    """Seconds to read all of `v` into a new NumPy array, by reader."""
+
+    def with_netcdf(module):
+        with module.Dataset(path) as dataset:
+            dataset.set_auto_maskandscale(False)
+            return dataset["v"][:]
+
+    def with_h5py():
+        with h5py.File(path) as file:
+            return file["v"][:]
+
+    def with_h5netcdf():
+        with h5netcdf.File(path) as file:
+            return file.variables["v"][:]
+
+    def with_hidefix():
+        return hidefix.Index(path).dataset("v")[:]
+
+    expected = with_h5py()
+    for read in (lambda: with_netcdf(isotach), with_hidefix):
+        if not np.array_equal(np.asarray(read()).reshape(expected.shape), expected):
+            raise AssertionError(f"{path} reads differently")
+    del expected
+    return {
+        "isotach": median(lambda: with_netcdf(isotach)),
+        "netCDF4": median(lambda: with_netcdf(netCDF4), 2),
+        "hidefix": median(with_hidefix, 3),
+        "h5py": median(with_h5py, 2),
+        "h5netcdf": median(with_h5netcdf, 1),
+    }
+
+
+@row
+def deflated():
+    rows, columns = 16384, 8192
+    for chunk in ((16, 32), (32, 64), (100, 128), (256, 512), (1024, 2048)):
+        path = warm(data.deflated(rows, columns, *chunk))
+        size = chunk[0] * chunk[1] * 8
+        times = whole_variable(path)
+        ours = times.pop("isotach")
+        target = "1/4 of netCDF4"
+        if size >= 100_000:
+            target += ", < hidefix, libdeflate / 0.85"
+            times["libdeflate x 2"] = rust("inflate", path)["inflate"][0]
+        yield f"1 GB float64, shuffle + deflate, chunks of {size >> 10:,} KiB", target, ours, times
+
+
+def series(variable, count, seed=1):
+    rng = np.random.default_rng(seed)
+    for y, x in zip(rng.integers(0, 128, count), rng.integers(0, 256, count), strict=True):
+        variable[:, int(y), int(x)]
+
+
+@row
+def ar4_series():
+    path = warm(data.ar4())
+    with netCDF4.Dataset(path) as dataset:
+        dataset.set_auto_maskandscale(False)
+        rival = once(lambda: series(dataset["pr"], 20)) / 20
+    for budget, target in ((None, "1/50"), (4 << 20, "1/3.5"), (64 << 20, "never slower with more")):
+        code = (
+            "import sys, time; sys.path.insert(0, 'bench'); import isotach, run\n"
+            f"ds = isotach.Dataset({path!r}); ds.set_auto_maskandscale(False)\n"
+            "v = ds['pr']; start = time.perf_counter(); run.series(v, 200)\n"
+            "print((time.perf_counter() - start) / 200)"
+        )
+        environment = dict(os.environ)
+        if budget:
+            environment["ISOTACH_CACHE"] = str(budget)
+        printed = subprocess.run(
+            [sys.executable, "-c", code], cwd=ROOT, env=environment, check=True, capture_output=True
+        )
+        label = "default budget" if budget is None else f"budget {budget >> 20} MiB"
+        yield f"AR-4, one time series of 200, {label}", target, float(printed.stdout), {"netCDF4": rival}
+
+
+@row
+def xt_slices():
+    def slices(variable, levels, rows):
+        for z in levels:
+            for y in rows:
+                variable[:, z, y, :]
+
+    path = warm(data.xt())
+    with netCDF4.Dataset(path) as dataset:
+        dataset.set_auto_maskandscale(False)
+        few = once(lambda: slices(dataset["u"], range(1), range(4)))
+    with isotach.Dataset(path) as dataset:
+        dataset.set_auto_maskandscale(False)
+        ours = once(lambda: slices(dataset["u"], range(8), range(64)))
+    work = "every x-t slice of u(240,8,64,1024), default chunks (netCDF4: 4 slices x 128)"
+    yield work, "1/150", ours, {"netCDF4": few * 128}
+
+
+@row
+def map_series():
+    for kind in ("classic", "contiguous"):
+        path = warm(data.maps(kind))
+        times = {}
+        for module in (isotach, netCDF4):
+            with module.Dataset(path) as dataset:
+                dataset.set_auto_maskandscale(False)
+                times[module.__name__] = once(lambda dataset=dataset: series(dataset["v"], 1000))
+        ours = times.pop("isotach")
+        yield f"1,000 random time series across maps, {kind}", "1/5", ours, times
+
+
+def seconds(value):
+    for unit, scale in (("s", 1), ("ms", 1e-3), ("us", 1e-6)):
+        if value >= scale:
+            return f"{value / scale:.3g} {unit}"
+    return f"{value / 1e-9:.3g} ns"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", default="", help="rows whose function's name has this in it")
+    parser.add_argument("--json", type=Path, help="also keep the figures here")
+    options = parser.parse_args()
+    subprocess.run(["cargo", "build", "--release", "-p", "isotach-bench"], cwd=ROOT, check=True)
+    print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()},")
+    print(f"netCDF4 {netCDF4.__version__}, h5py {h5py.__version__}, h5netcdf {h5netcdf.__version__},")
+    print(f"{time.strftime('%Y-%m-%d')}\n\n| work | to reach | isotach | rivals (time, times ours) |")
+    print("| --- | --- | --- | --- |")
+    kept = []
+    for function in ROWS:
+        if options.only not in function.__name__:
+            continue
+        for work, target, ours, rivals in function():
+            beside = ", ".join(f"{k} {seconds(v)} ({v / ours:.3g}x)" for k, v in rivals.items())
+            print(f"| {work} | {target} | {seconds(ours)} | {beside} |", flush=True)
+            kept.append({"work": work, "target": target, "isotach": ours, "rivals": rivals})
+    if options.json:
+        options.json.write_text(json.dumps(kept, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,163 @@
+//! The rows of the performance table that are measured in Rust: `isotach-bench ROW FILE [...]`.
+//!
+//! Each prints one number a line as `name seconds`, which `bench/run.py` puts beside the rivals'.
+
+use std::fs::File as StdFile;
+use std::hint::black_box;
+use std::mem::MaybeUninit;
+use std::os::unix::fs::FileExt;
+use std::time::Instant;
+
+use isotach::model::selection::Selection;
+use isotach::{File, Group, Result};
+
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [row, path, rest @ ..] = arguments.as_slice() else {
+        eprintln!("isotach-bench open|list|attributes|contiguous|inflate FILE [VARIABLE]");
+        std::process::exit(2);
+    };
+    let variable = rest.first().map_or("v", String::as_str);
+    match row.as_str() {
+        "open" => open(path),
+        "list" => list(path),
+        "contiguous" => contiguous(path, variable),
+        "inflate" => inflate(path, variable),
+        other => {
+            eprintln!("no row {other}");
+            std::process::exit(2);
+        }
+    }
+}
+
+/// The median of `runs` timings of `work`.
+fn median(runs: usize, mut work: impl FnMut() -> Result<()>) -> Result<f64> {
+    let mut seconds = Vec::with_capacity(runs);
+    for _ in 0..runs {
+        let start = Instant::now();
+        work()?;
+        seconds.push(start.elapsed().as_secs_f64());
+    }
+    seconds.sort_by(f64::total_cmp);
+    Ok(seconds[runs / 2])
+}
+
+fn open(path: &str) -> Result<()> {
+    let seconds = median(501, || {
+        black_box(File::open(path)?);
+        Ok(())
+    })?;
+    println!("open {seconds:e}");
+    Ok(())
+}
+
+fn list(path: &str) -> Result<()> {
+    let seconds = median(11, || {
+        let file = File::open(path)?;
+        black_box(list_group(&file.root())?);
+        Ok(())
+    })?;
+    println!("list {seconds:e}");
+    Ok(())
+}
+
+/// Counts all there is to name, so that none of it can be left out.
+fn list_group(group: &Group) -> Result<usize> {
+    let mut count = group.dimensions()?.len() + group.attributes()?.len();
+    for variable in group.variables()? {
+        let attributes = variable.attributes()?;
+        count += attributes.iter().filter(|attribute| attribute.values.is_ok()).count();
+        count += variable.dimensions()?.len();
+    }
+    for inner in group.groups()? {
+        count += list_group(&inner)?;
+    }
+    Ok(count)
+}
+
+/// Whole and in slabs, into memory that has been touched, beside `pread` of the same bytes.
+fn contiguous(path: &str, name: &str) -> Result<()> {
+    let file = File::open(path)?;
+    let variable = file.variable(name)?;
+    let shape = variable.shape()?;
+    let (rows, columns) = (shape[0], shape[1]);
+    let bytes = (rows * columns * 8) as usize;
+    let mut memory = vec![MaybeUninit::new(1_u8); bytes];
+    let mut plain = vec![1_u8; bytes];
+    let offset = contiguous_address(&variable)?;
+    let raw = StdFile::open(path).expect("it was just opened");
+    for slab_rows in [1, 16, 256, rows] {
+        let slab_bytes = (slab_rows * columns * 8) as usize;
+        let (mut ours, mut preads) = (Vec::new(), Vec::new());
+        for _ in 0..9 {
+            let start = Instant::now();
+            for (slab, into) in memory.chunks_exact_mut(slab_bytes).enumerate() {
+                let first = slab as u64 * slab_rows;
+                let selection =
+                    Selection::hyperslab(&[first, 0], &[slab_rows, columns], &[1, 1], &shape);
+                variable.read_native_into(&selection.expect("it is inside"), into)?;
+            }
+            ours.push(start.elapsed().as_secs_f64());
+            let start = Instant::now();
+            for (slab, into) in plain.chunks_exact_mut(slab_bytes).enumerate() {
+                raw.read_exact_at(into, offset + (slab * slab_bytes) as u64).expect("it is there");
+            }
+            preads.push(start.elapsed().as_secs_f64());
+        }
+        ours.sort_by(f64::total_cmp);
+        preads.sort_by(f64::total_cmp);
+        println!("slab_{slab_bytes} {:e} {:e}", ours[4], preads[4]);
+    }
+    Ok(())
+}
+
+fn contiguous_address(variable: &isotach::Variable) -> Result<u64> {
+    match &variable.array()?.layout.placement {
+        isotach::plan::layout::Placement::Strided { address, .. } => Ok(*address),
+        _ => {
+            eprintln!("the variable is not contiguous");
+            std::process::exit(2);
+        }
+    }
+}
+
+/// The plainest parallel reader of deflated chunks: two threads, each `pread` and `inflate` into
+/// its own buffer, no unshuffling and no copying into place. What the engine is held against.
+fn inflate(path: &str, name: &str) -> Result<()> {
+    let file = File::open(path)?;
+    let array = file.variable(name)?.array()?;
+    let isotach::plan::layout::Placement::Chunked(chunked) = &array.layout.placement else {
+        eprintln!("the variable is not chunked");
+        std::process::exit(2);
+    };
+    let chunk_bytes =
+        chunked.chunk_shape.iter().product::<u64>() as usize * array.layout.element_size;
+    let mut places = Vec::new();
+    chunked.index.for_each(&mut |_, place| {
+        places.push(place);
+        Ok(())
+    })?;
+    let raw = StdFile::open(path).expect("it was just opened");
+    let seconds = median(5, || {
+        let next = std::sync::atomic::AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    let mut inflater = libdeflater::Decompressor::new();
+                    let (mut stored, mut decoded) = (Vec::new(), vec![0; chunk_bytes]);
+                    loop {
+                        let mine = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                        let Some(place) = places.get(mine) else { break };
+                        stored.resize(place.stored_bytes as usize, 0);
+                        raw.read_exact_at(&mut stored, place.address).expect("it is there");
+                        inflater.zlib_decompress(&stored, &mut decoded).expect("it is deflated");
+                        black_box(&decoded);
+                    }
+                });
+            }
+        });
+        Ok(())
+    })?;
+    println!("inflate {seconds:e}");
+    Ok(())
+}

@@ -1,0 +1,204 @@
+//! Handles on files and groups.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use isotach::model::DataType;
+use isotach::storage::memory::Memory;
+use isotach::{Dimension, File, Format, Group, OpenOptions};
+use pyo3::buffer::PyBuffer;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use crate::attribute;
+use crate::error::{opening, to_python};
+use crate::python_storage::PythonStorage;
+use crate::types::describe_user;
+use crate::variable::NativeVariable;
+
+/// A dimension as `(name, length, unlimited, path of its group, id)`.
+pub(crate) type DimensionTuple = (String, u64, bool, String, i32);
+
+pub(crate) fn dimension_tuples(dimensions: &[Dimension]) -> Vec<DimensionTuple> {
+    let tuple = |dimension: &Dimension| {
+        let name = dimension.name().to_owned();
+        let group = dimension.group().to_owned();
+        (name, dimension.len(), dimension.is_unlimited(), group, dimension.id())
+    };
+    dimensions.iter().map(tuple).collect()
+}
+
+/// An open file.
+#[pyclass(frozen, name = "File", module = "isotach._native")]
+pub(crate) struct NativeFile {
+    file: File,
+}
+
+/// Opens a path, a bytes-like object, or an object with `seek` and `read`.
+///
+/// `name` is what errors call a file that has no path. `other_files` allows external links,
+/// virtual data sets and external raw data to open other files.
+#[pyfunction]
+#[pyo3(signature = (source, *, name = None, other_files = true))]
+pub(crate) fn open(
+    source: &Bound<'_, PyAny>,
+    name: Option<String>,
+    other_files: bool,
+) -> PyResult<NativeFile> {
+    let py = source.py();
+    let options = OpenOptions { other_files };
+    let opened = if source.hasattr("seek")? && source.hasattr("read")? {
+        let storage = Arc::new(PythonStorage::new(source)?);
+        let name = name.unwrap_or_else(|| "<file object>".to_owned());
+        py.detach(|| options.open_storage(&name, storage))
+    } else if let Ok(buffer) = PyBuffer::<u8>::get(source) {
+        let storage = Arc::new(Memory::new(buffer.to_vec(py)?));
+        let name = name.unwrap_or_else(|| "<memory>".to_owned());
+        py.detach(|| options.open_storage(&name, storage))
+    } else {
+        let path: PathBuf = source.extract()?;
+        py.detach(|| options.open(&path))
+    };
+    Ok(NativeFile { file: opened.map_err(|error| opening(&error))? })
+}
+
+/// Hits, misses, decoded and present bytes of the chunk cache, and its budget.
+#[pyfunction]
+pub(crate) fn cache_statistics(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let statistics = isotach::cache::statistics();
+    let out = PyDict::new(py);
+    out.set_item("hits", statistics.hits)?;
+    out.set_item("misses", statistics.misses)?;
+    out.set_item("decoded_bytes", statistics.decoded_bytes)?;
+    out.set_item("present_bytes", statistics.present_bytes)?;
+    out.set_item("budget_bytes", isotach::cache::budget_bytes())?;
+    Ok(out)
+}
+
+/// Sets the budget of the chunk cache, which all open files share.
+#[pyfunction]
+pub(crate) fn set_cache_budget(bytes: u64) {
+    isotach::cache::set_budget_bytes(bytes);
+}
+
+#[pymethods]
+impl NativeFile {
+    /// The name it was opened by.
+    #[getter]
+    fn name(&self) -> &str {
+        self.file.name()
+    }
+
+    /// netCDF4-python's `data_model`: NETCDF4, NETCDF4_CLASSIC, NETCDF3_CLASSIC, ...
+    #[getter]
+    fn data_model(&self, py: Python<'_>) -> PyResult<&'static str> {
+        Ok(match py.detach(|| self.file.format()).map_err(|error| opening(&error))? {
+            Format::Classic => "NETCDF3_CLASSIC",
+            Format::Offset64Bit => "NETCDF3_64BIT_OFFSET",
+            Format::Data64Bit => "NETCDF3_64BIT_DATA",
+            Format::NetCdf4 => "NETCDF4",
+            Format::NetCdf4Classic => "NETCDF4_CLASSIC",
+        })
+    }
+
+    /// True for HDF5 files.
+    #[getter]
+    fn is_hdf5(&self) -> bool {
+        self.file.hdf5().is_some()
+    }
+
+    /// The root group.
+    fn root(&self) -> NativeGroup {
+        NativeGroup { group: self.file.root() }
+    }
+}
+
+/// A group of an open file.
+#[pyclass(frozen, name = "Group", module = "isotach._native")]
+pub(crate) struct NativeGroup {
+    group: Group,
+}
+
+#[pymethods]
+impl NativeGroup {
+    /// Path from the root group.
+    #[getter]
+    fn path(&self) -> &str {
+        self.group.path()
+    }
+
+    /// Last part of the path.
+    #[getter]
+    fn name(&self) -> &str {
+        self.group.name()
+    }
+
+    /// Its own dimensions by ascending id.
+    fn dimensions(&self, py: Python<'_>) -> PyResult<Vec<DimensionTuple>> {
+        let dimensions = py.detach(|| self.group.dimensions()).map_err(|error| to_python(&error))?;
+        Ok(dimension_tuples(&dimensions))
+    }
+
+    /// Its own user-defined types.
+    fn types<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let types = py.detach(|| self.group.types()).map_err(|error| to_python(&error))?;
+        let out = PyList::empty(py);
+        for user in types.iter() {
+            out.append(describe_user(py, user)?)?;
+        }
+        Ok(out)
+    }
+
+    /// Names of its attributes in order.
+    fn attribute_names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let attributes = py.detach(|| self.group.attributes()).map_err(|error| to_python(&error))?;
+        Ok(attributes.iter().map(|attribute| attribute.name.clone()).collect())
+    }
+
+    /// Its attributes by name.
+    fn attributes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let attributes = py.detach(|| self.group.attributes()).map_err(|error| to_python(&error))?;
+        attribute::dict(py, &attributes)
+    }
+
+    /// One attribute's value, or None; the special ones too.
+    fn attribute<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let found = py.detach(|| self.group.attribute(name)).map_err(|error| to_python(&error))?;
+        found.map(|found| attribute::value(py, &found)).transpose()
+    }
+
+    /// Names of its variables in order.
+    fn variable_names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let names = py.detach(|| self.group.variable_names()).map_err(|error| to_python(&error))?;
+        Ok(names.iter().map(|name| name.to_string()).collect())
+    }
+
+    /// A variable, or None.
+    fn variable(&self, py: Python<'_>, name: &str) -> PyResult<Option<NativeVariable>> {
+        let found = py.detach(|| self.group.variable(name)).map_err(|error| to_python(&error))?;
+        Ok(found.map(NativeVariable::new))
+    }
+
+    /// Names of its groups in order.
+    fn group_names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let names = py.detach(|| self.group.group_names()).map_err(|error| to_python(&error))?;
+        Ok(names.iter().map(|name| name.to_string()).collect())
+    }
+
+    /// A group of this group, or None.
+    fn group(&self, py: Python<'_>, name: &str) -> PyResult<Option<NativeGroup>> {
+        let found = py.detach(|| self.group.group(name)).map_err(|error| to_python(&error))?;
+        Ok(found.map(|group| NativeGroup { group }))
+    }
+
+    /// What could not be shown, as `(path, reason)`.
+    fn left_out(&self, py: Python<'_>) -> PyResult<Vec<(String, String)>> {
+        let left_out = py.detach(|| self.group.left_out()).map_err(|error| to_python(&error))?;
+        Ok(left_out.iter().map(|left| (left.path.clone(), left.reason.to_string())).collect())
+    }
+}
+
+/// The name under which the Python classes look a data type up.
+pub(crate) fn type_path(data_type: &DataType) -> String {
+    data_type.path()
+}

@@ -1,0 +1,25 @@
+//! The Python package's native part: thin handles around the engine's own.
+//!
+//! What can be said in Python is said there (`python/isotach`); here is what must be fast (reading
+//! into NumPy memory without the interpreter lock, values to Python objects) or needs Rust.
+
+mod attribute;
+mod error;
+mod file;
+mod index;
+mod numpy_memory;
+mod python_storage;
+mod types;
+mod values;
+mod variable;
+
+use pyo3::prelude::*;
+
+/// The native part of the package `isotach`.
+#[pymodule(gil_used = false)]
+mod _native {
+    #[pymodule_export]
+    use crate::file::{NativeFile, NativeGroup, cache_statistics, open, set_cache_budget};
+    #[pymodule_export]
+    use crate::variable::NativeVariable;
+}

@@ -1,0 +1,62 @@
+//! Unsafe room: NumPy arrays whose memory the engine fills before Python sees them.
+//!
+//! Contract:
+//! - an array comes from `PyArray_Empty`, is C-contiguous, owned by nobody else, and has exactly
+//!   `element count * item size` bytes;
+//! - no object types: their memory holds references, not bytes;
+//! - the memory is handed to Rust as `MaybeUninit`, and the array to Python only after all of it
+//!   has been written.
+
+use std::mem::MaybeUninit;
+use std::os::raw::c_int;
+
+use numpy::npyffi::{NPY_ORDER, PY_ARRAY_API, PyArrayObject, npy_intp};
+use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray};
+use pyo3::exceptions::{PyMemoryError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::PyAny;
+
+/// A new array of `shape` and `dtype`, filled by `fill` with the interpreter lock released.
+pub(crate) fn filled<'py, E: Send>(
+    py: Python<'py>,
+    shape: &[u64],
+    dtype: &Bound<'py, PyArrayDescr>,
+    to_python: impl FnOnce(E) -> PyErr,
+    fill: impl FnOnce(&mut [MaybeUninit<u8>]) -> Result<(), E> + Send,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    if dtype.has_object() {
+        return Err(PyTypeError::new_err("objects have no bytes to read into"));
+    }
+    let mut dims = Vec::with_capacity(shape.len());
+    let mut bytes = dtype.itemsize();
+    for &extent in shape {
+        let extent = usize::try_from(extent).ok().filter(|&extent| isize::try_from(extent).is_ok());
+        let extent = extent.ok_or_else(|| too_large(shape))?;
+        bytes = bytes.checked_mul(extent).ok_or_else(|| too_large(shape))?;
+        dims.push(extent as npy_intp);
+    }
+    // SAFETY: `PyArray_Empty` gives a new C-contiguous array and takes over one reference to the
+    // dtype, which `clone().into_dtype_ptr()` made for it; a null result is a Python exception.
+    let array = unsafe {
+        let pointer = PY_ARRAY_API.PyArray_Empty(
+            py,
+            dims.len() as c_int,
+            dims.as_mut_ptr(),
+            dtype.clone().into_dtype_ptr(),
+            NPY_ORDER::NPY_CORDER as c_int,
+        );
+        Bound::<PyAny>::from_owned_ptr_or_err(py, pointer)?
+    };
+    // SAFETY: the array is new, so this is its only user, and it has `bytes` bytes (contract,
+    // first clause); where it has none the pointer may be anything, and the slice is empty.
+    let memory = unsafe {
+        let data = (*array.as_ptr().cast::<PyArrayObject>()).data.cast::<MaybeUninit<u8>>();
+        if bytes == 0 { &mut [] } else { std::slice::from_raw_parts_mut(data, bytes) }
+    };
+    py.detach(|| fill(memory)).map_err(to_python)?;
+    Ok(array.cast_into::<PyUntypedArray>()?)
+}
+
+fn too_large(shape: &[u64]) -> PyErr {
+    PyMemoryError::new_err(format!("an array of shape {shape:?} does not fit into memory"))
+}

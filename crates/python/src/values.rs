@@ -1,0 +1,78 @@
+//! The engine's values as NumPy arrays: numbers as they are, strings and sequences as objects.
+
+use isotach::model::Values;
+use numpy::{IntoPyArray, PyArray1};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList, PyString};
+
+/// A one-dimensional array with all elements.
+pub(crate) fn to_array<'py>(py: Python<'py>, values: Values) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match values {
+        Values::I8(numbers) => numbers.into_pyarray(py).into_any(),
+        Values::U8(numbers) => numbers.into_pyarray(py).into_any(),
+        Values::I16(numbers) => numbers.into_pyarray(py).into_any(),
+        Values::U16(numbers) => numbers.into_pyarray(py).into_any(),
+        Values::I32(numbers) => numbers.into_pyarray(py).into_any(),
+        Values::U32(numbers) => numbers.into_pyarray(py).into_any(),
+        Values::I64(numbers) => numbers.into_pyarray(py).into_any(),
+        Values::U64(numbers) => numbers.into_pyarray(py).into_any(),
+        Values::F32(numbers) => numbers.into_pyarray(py).into_any(),
+        Values::F64(numbers) => numbers.into_pyarray(py).into_any(),
+        Values::Char(bytes) => viewed(bytes.into_pyarray(py), "S1")?,
+        Values::Bytes { size, bytes } => viewed(bytes.into_pyarray(py), &format!("V{size}"))?,
+        Values::String(strings) => {
+            let objects = strings.iter().map(|string| text(py, string.as_deref()).into_any().unbind());
+            objects.collect::<Vec<Py<PyAny>>>().into_pyarray(py).into_any()
+        }
+        Values::Sequence(sequences) => {
+            let arrays = sequences.into_iter().map(|sequence| Ok(to_array(py, sequence)?.unbind()));
+            arrays.collect::<PyResult<Vec<Py<PyAny>>>>()?.into_pyarray(py).into_any()
+        }
+        Values::Array { len, count, elements } => {
+            to_array(py, *elements)?.call_method1("reshape", ((count, len),))?
+        }
+        Values::Compound { count, members } => structured(py, count, members)?,
+    })
+}
+
+/// A string's text; a null pointer is the empty string, as netCDF4-python has it, and bytes that
+/// are not UTF-8 become surrogate escapes, so that nothing is lost.
+pub(crate) fn text<'py>(py: Python<'py>, bytes: Option<&[u8]>) -> Bound<'py, PyString> {
+    let bytes = bytes.unwrap_or_default();
+    match std::str::from_utf8(bytes) {
+        Ok(text) => PyString::new(py, text),
+        Err(_) => PyBytes::new(py, bytes)
+            .call_method1("decode", ("utf-8", "surrogateescape"))
+            .and_then(|decoded| Ok(decoded.cast_into::<PyString>()?))
+            .unwrap_or_else(|_| PyString::new(py, &String::from_utf8_lossy(bytes))),
+    }
+}
+
+fn viewed<'py>(bytes: Bound<'py, PyArray1<u8>>, code: &str) -> PyResult<Bound<'py, PyAny>> {
+    if bytes.as_any().len()? == 0 {
+        let numpy = bytes.py().import("numpy")?;
+        return numpy.call_method1("empty", (0, code));
+    }
+    bytes.call_method1("view", (code,))
+}
+
+fn structured<'py>(
+    py: Python<'py>,
+    count: usize,
+    members: Vec<(String, Values)>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let numpy = py.import("numpy")?;
+    let fields = PyList::empty(py);
+    let mut columns = Vec::with_capacity(members.len());
+    for (name, values) in members {
+        let column = to_array(py, values)?;
+        let shape = column.getattr("shape")?.get_item(pyo3::types::PySlice::new(py, 1, isize::MAX, 1))?;
+        fields.append((&name, column.getattr("dtype")?, shape))?;
+        columns.push((name, column));
+    }
+    let array = numpy.call_method1("empty", (count, fields))?;
+    for (name, column) in columns {
+        array.set_item(name, column)?;
+    }
+    Ok(array)
+}

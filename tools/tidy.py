@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Checks that no linter has: the map is true, files can be read in one sitting, unsafe is at home.
+
+Prints every finding and exits with 1 where there is one.
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+MAX_LINES = 1000
+SOURCES = {".rs", ".py", ".c", ".h"}
+UNFINISHED = re.compile(r"\b(todo|unimplemented)!\(|#\[ignore|pytest\.mark\.(skip|xfail)\b|\bFIXME\b")
+MACHINE_PATH = re.compile(r"(?<![\w.])/(home|root|Users|tmp)/\w")
+UNSAFE = re.compile(r"\bunsafe\s*(\{|impl|fn|extern)")
+
+
+def tracked():
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout
+    return [Path(name) for name in listed.split("\0") if name and (ROOT / name).exists()]
+
+
+def rooms():
+    """The files that ARCHITECTURE.md names as rooms for unsafe code."""
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    section = text.partition("## Unsafe rooms")[2].partition("\n## ")[0]
+    return {Path(name) for name in re.findall(r"`(crates/[^`]+\.rs)`", section)}
+
+
+def check_map(files):
+    """Paths named in ARCHITECTURE.md exist, and every folder of code is named there."""
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    for name in set(re.findall(r"`((?:crates|python|tests|bench|fuzz|tools|docs|demo)/[^`*{]*)`", text)):
+        if not (ROOT / name).exists():
+            yield f"ARCHITECTURE.md: names {name}, which is not there"
+    for folder in sorted({path.parent for path in files if path.suffix in SOURCES}):
+        parts = folder.parts
+        if len(parts) >= 2 and parts[0] == "crates" and "src" in parts:
+            folder = Path(*parts[: parts.index("src") + 2])
+        if folder != Path() and f"{folder.as_posix()}/" not in text and "tests" not in parts[1:]:
+            yield f"ARCHITECTURE.md: does not name the folder {folder}/"
+
+
+def check_file(path, unsafe_rooms):
+    text = (ROOT / path).read_text(errors="replace")
+    count = text.count("\n")
+    if count > MAX_LINES and "tests" not in path.parts:
+        yield f"{path}: {count} lines, nobody reads more than {MAX_LINES} in one sitting"
+    for number, line in enumerate(text.splitlines(), 1):
+        if path != Path("tools/tidy.py") and UNFINISHED.search(line):
+            yield f"{path}:{number}: unfinished: {line.strip()[:80]}"
+        if path != Path("tools/tidy.py") and MACHINE_PATH.search(line):
+            yield f"{path}:{number}: a path of one machine: {line.strip()[:80]}"
+        code = line.partition("//")[0]
+        if path.suffix == ".rs" and UNSAFE.search(code) and path not in unsafe_rooms:
+            yield f"{path}:{number}: unsafe code outside the rooms ARCHITECTURE.md names"
+
+
+def main():
+    files = tracked()
+    findings = list(check_map(files))
+    unsafe_rooms = rooms()
+    for path in files:
+        if path.suffix in SOURCES and path.parts[0] != "fuzz":
+            findings.extend(check_file(path, unsafe_rooms))
+    for finding in dict.fromkeys(findings):
+        print(finding)
+    if findings:
+        sys.exit(1)
+    print(f"tidy: {len(files)} files, nothing found")
+
+
+if __name__ == "__main__":
+    main()
