@@ -42,7 +42,7 @@ fn golden() -> Vec<Golden> {
     vec![
         chunk!("deflate_u4", 500, "u4", &[(1, &[4])]),
         chunk!("shuffle_deflate_f8", 501, "f8", &[(2, &[8]), (1, &[4])]),
-        chunk!("fletcher32_u2", 301, "u2", &[(3, &[])]),
+        chunk!("fletcher32_u2", 1003, "u2", &[(3, &[])]),
         chunk!("fletcher32_u1", 301, "u1", &[(3, &[])]),
         chunk!("shuffle_deflate_fletcher32_u4", 203, "u4", &[(2, &[4]), (1, &[4]), (3, &[])]),
         chunk!("lzf_u4", 1003, "u4", &[(2, &[4]), (32000, &[4, 261, 4012])]),

@@ -15,7 +15,7 @@ FOLDER = pathlib.Path(__file__).parent
 CHUNKS = {
     "deflate_u4": (500, {"compression": "gzip", "compression_opts": 4}),
     "shuffle_deflate_f8": (501, {"compression": "gzip", "shuffle": True}),
-    "fletcher32_u2": (301, {"fletcher32": True}),
+    "fletcher32_u2": (1003, {"fletcher32": True}),
     "fletcher32_u1": (301, {"fletcher32": True}),
     "shuffle_deflate_fletcher32_u4": (
         203,
