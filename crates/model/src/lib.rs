@@ -4,13 +4,20 @@
 //! lies in the file, `values` is what a read returns, `selection` is what is asked for, `convert`
 //! turns numbers into the caller's numbers by netCDF's rules.
 
+pub mod byte_order;
+pub mod convert;
 pub mod data_type;
+pub mod fill;
+pub mod names;
+pub mod number;
 pub mod selection;
 pub mod shape;
 pub mod stored;
 pub mod values;
 
+pub use convert::{ConvertError, Misfit, RangeReport, Rules, convert};
 pub use data_type::{Atomic, DataType, Field, ForeignType, UserClass, UserType};
+pub use number::Number;
 pub use selection::{Axis, Index, Indexed, Selection, SelectionError, parse_indices};
-pub use stored::{Heap, StoredType};
+pub use stored::{DecodeError, Heap, NativeOrder, NoHeap, StoredMember, StoredType};
 pub use values::Values;

@@ -1,4 +1,15 @@
 //! How one element lies in the file.
+//!
+//! Flat elements (no references to heaps) can be brought to the machine's byte order where they
+//! stand, by a [`NativeOrder`]; all elements can be decoded into [`Values`](crate::Values).
+
+mod decode;
+mod native_order;
+#[cfg(test)]
+mod tests;
+
+pub use decode::{DecodeError, TypeFault};
+pub use native_order::NativeOrder;
 
 /// The layout of one element as the file (or a decoded chunk) holds it.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,15 +48,71 @@ pub struct StoredMember {
     pub stored: StoredType,
 }
 
+/// What a heap has for a reference: an element count, and the bytes of the elements.
+pub type Found = (u64, Vec<u8>);
+
 /// Where references to variable-length data are looked up (HDF5's global heaps).
 pub trait Heap {
     /// Why a look-up failed.
     type Error;
     /// The element count and the bytes that `reference` (as it lies in the file) refers to;
     /// `None` is a null reference. `element_size` is that of the stored base type, 1 for strings.
+    fn look_up(&self, reference: &[u8], element_size: usize) -> Result<Option<Found>, Self::Error>;
+
+    /// The bytes of the file that the heap lies in, or as much as may be taken out of it in one
+    /// go. Sequences of sequences can refer to the same few bytes over and over: a decode ends
+    /// with an error when it has taken this much and 64 times the bytes it was given.
+    fn size_bytes(&self) -> u64 {
+        1 << 30
+    }
+}
+
+/// The heap of values that refer to none: whatever is looked up is a null reference.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoHeap;
+
+impl Heap for NoHeap {
+    type Error = std::convert::Infallible;
+
     fn look_up(
         &self,
-        reference: &[u8],
-        element_size: usize,
-    ) -> Result<Option<(u64, Vec<u8>)>, Self::Error>;
+        _reference: &[u8],
+        _element_size: usize,
+    ) -> Result<Option<Found>, Self::Error> {
+        Ok(None)
+    }
+}
+
+impl StoredType {
+    /// Bytes of one element in the file.
+    pub fn size(&self) -> usize {
+        match self {
+            Self::Char => 1,
+            Self::Int { size, .. }
+            | Self::UInt { size, .. }
+            | Self::Float { size, .. }
+            | Self::Bytes { size, .. }
+            | Self::FixedString { size, .. }
+            | Self::VarString { size }
+            | Self::Sequence { size, .. }
+            | Self::Compound { size, .. } => *size,
+            // A type that claims more bytes than there are addresses fails every test for room.
+            Self::Array { len, base } => base.size().saturating_mul(*len),
+        }
+    }
+
+    /// True where an element is whole in itself, without a reference into a heap.
+    pub fn is_flat(&self) -> bool {
+        match self {
+            Self::VarString { .. } | Self::Sequence { .. } => false,
+            Self::Compound { members, .. } => members.iter().all(|member| member.stored.is_flat()),
+            Self::Array { base, .. } => base.is_flat(),
+            Self::Int { .. }
+            | Self::UInt { .. }
+            | Self::Float { .. }
+            | Self::Char
+            | Self::Bytes { .. }
+            | Self::FixedString { .. } => true,
+        }
+    }
 }

@@ -1,0 +1,124 @@
+//! Bringing flat elements to the machine's byte order where they stand.
+
+use super::StoredType;
+use crate::byte_order;
+
+/// Which bytes of an element to reverse so that its numbers are in the machine's byte order, and
+/// numbers without a Rust type have their lowest byte first. References into heaps stay as they
+/// are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NativeOrder {
+    element_size: usize,
+    steps: Vec<Step>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Step {
+    /// `count` numbers of `width` bytes, one after the other.
+    Swap { offset: usize, width: usize, count: usize },
+    /// `count` elements of `order`, one after the other.
+    Each { offset: usize, count: usize, order: NativeOrder },
+}
+
+impl StoredType {
+    /// What is to be reversed in an element of this type.
+    pub fn native_order(&self) -> NativeOrder {
+        let mut order = NativeOrder { element_size: self.size(), steps: Vec::new() };
+        order.collect(self, 0);
+        order
+    }
+}
+
+impl NativeOrder {
+    /// True where nothing is to be done.
+    pub fn is_native(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// The width of the numbers where an element is nothing but numbers that are all reversed: a
+    /// copy can then reverse on its way ([`byte_order::swap_copy`]).
+    pub fn plain_width(&self) -> Option<usize> {
+        match self.steps[..] {
+            [Step::Swap { offset: 0, width, count }] if width * count == self.element_size => {
+                Some(width)
+            }
+            _ => None,
+        }
+    }
+
+    /// Reverses what is to be reversed in all whole elements of `bytes`.
+    pub fn apply(&self, bytes: &mut [u8]) {
+        if let Some(width) = self.plain_width() {
+            let whole = bytes.len() - bytes.len() % self.element_size.max(1);
+            return byte_order::swap_in_place(&mut bytes[..whole], width);
+        }
+        if self.is_native() || self.element_size == 0 {
+            return;
+        }
+        for element in bytes.chunks_exact_mut(self.element_size) {
+            for step in &self.steps {
+                step.apply(element);
+            }
+        }
+    }
+
+    fn collect(&mut self, stored: &StoredType, offset: usize) {
+        let foreign = |big_endian: bool| big_endian != cfg!(target_endian = "big");
+        match stored {
+            StoredType::Int { size, big_endian }
+            | StoredType::UInt { size, big_endian }
+            | StoredType::Float { size, big_endian } => {
+                self.push_swap(offset, *size, foreign(*big_endian));
+            }
+            StoredType::Bytes { size, reversed } => self.push_swap(offset, *size, *reversed),
+            StoredType::Compound { members, .. } => {
+                for member in members {
+                    self.collect(&member.stored, offset.saturating_add(member.offset));
+                }
+            }
+            StoredType::Array { len, base } => self.push_array(offset, *len, base.native_order()),
+            StoredType::Char
+            | StoredType::FixedString { .. }
+            | StoredType::VarString { .. }
+            | StoredType::Sequence { .. } => {}
+        }
+    }
+
+    fn push_swap(&mut self, offset: usize, width: usize, swaps: bool) {
+        if swaps && width > 1 {
+            self.steps.push(Step::Swap { offset, width, count: 1 });
+        }
+    }
+
+    fn push_array(&mut self, offset: usize, len: usize, order: NativeOrder) {
+        if order.is_native() || len == 0 {
+            return;
+        }
+        self.steps.push(match order.plain_width() {
+            Some(width) => {
+                let count = (order.element_size / width).saturating_mul(len);
+                Step::Swap { offset, width, count }
+            }
+            None => Step::Each { offset, count: len, order },
+        });
+    }
+}
+
+impl Step {
+    /// Does nothing where the step reaches beyond the element, as in a type that lies about
+    /// its size; decoding refuses such a type.
+    fn apply(&self, element: &mut [u8]) {
+        let (offset, len) = match self {
+            Self::Swap { offset, width, count } => (*offset, width.saturating_mul(*count)),
+            Self::Each { offset, count, order } => {
+                (*offset, order.element_size.saturating_mul(*count))
+            }
+        };
+        let end = offset.saturating_add(len);
+        let Some(bytes) = element.get_mut(offset..end) else { return };
+        match self {
+            Self::Swap { width, .. } => byte_order::swap_in_place(bytes, *width),
+            Self::Each { order, .. } => order.apply(bytes),
+        }
+    }
+}
