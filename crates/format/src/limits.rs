@@ -25,3 +25,10 @@ pub const SHARED_MESSAGE_INDEXES: u64 = 8;
 pub const CLASSIC_RANK: u64 = 1024;
 /// Bytes of a file, and so an address in it: operating systems count them in signed 64 bits.
 pub const FILE_BYTES: u64 = i64::MAX as u64;
+/// Messages of one object header. Real headers with 10,000 compact attributes have as many.
+pub const HEADER_MESSAGES: u64 = 1 << 20;
+/// Filters of one pipeline: the libraries allow 32.
+pub const FILTERS: u64 = 32;
+/// Coordinates of a serialized selection, over all blocks and axes. Each stands in the bytes, so
+/// only memory for eight bytes from one must be bounded: 512 MiB.
+pub const SELECTION_COORDINATES: u64 = 1 << 26;

@@ -1,0 +1,5 @@
+//! B-trees of both versions: the indexes of groups, attributes, chunks and heaps.
+
+pub mod v1;
+pub mod v2;
+pub mod v2_record;

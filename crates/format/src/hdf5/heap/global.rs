@@ -1,0 +1,151 @@
+//! Global heap collection: values of variable length, region references, virtual mappings.
+//!
+//! A value on disk names the collection's address and an index; the engine fetches the collection
+//! once and takes every object of it from the same bytes.
+//!
+//! ```text
+//! | "GCOL" | version 1 = 1 | reserved 3 | collection size   length | pad to 8 |
+//! then objects up to the collection's end:
+//! | index 2 | reference count 2 | reserved 4 | object size   length | pad to 8 | data, pad to 8 |
+//! the object with index 0 is the free space; its size includes its own header
+//! ```
+//! Section III.E, "Disk Format: Level 1E - Global Heap".
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::super::Sizes;
+use crate::cursor::Cursor;
+use crate::error::Result;
+
+/// Where each object of a collection lies in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GlobalHeapCollection {
+    /// Bytes of the whole collection, header included.
+    pub byte_len: u64,
+    objects: BTreeMap<u16, Range<usize>>,
+}
+
+impl GlobalHeapCollection {
+    /// Reads the collection that stands at `address`; asks for all of its bytes at once.
+    ///
+    /// # Errors
+    /// Signature, version, a size smaller than the header, or an object beyond the end.
+    pub fn decode(bytes: &[u8], address: u64, sizes: Sizes) -> Result<Self> {
+        let mut cursor = Cursor::new(bytes, "global heap collection", address);
+        cursor.signature(b"GCOL")?;
+        cursor.version(1)?;
+        cursor.skip(3)?;
+        let byte_len = cursor.uint(sizes.length)?;
+        // The collection's header and each object's have the same fields by width.
+        let header_bytes = padded(8 + sizes.length as u64);
+        if byte_len < header_bytes {
+            return Err(cursor.bad_field("collection size", byte_len));
+        }
+        cursor.require(byte_len - cursor.position() as u64)?;
+        let mut objects = BTreeMap::new();
+        let mut start = header_bytes;
+        // Less than an object header at the end is free space that has no object.
+        while byte_len - start >= header_bytes {
+            let mut object = Cursor::new(
+                &bytes[start as usize..byte_len as usize],
+                "global heap object",
+                address.saturating_add(start),
+            );
+            let index = object.u16()?;
+            object.skip(6)?;
+            let size = object.uint(sizes.length)?;
+            if index == 0 {
+                break;
+            }
+            let data = start + header_bytes;
+            if size > byte_len - data {
+                return Err(object.bad_field("object size", size));
+            }
+            objects.insert(index, data as usize..(data + size) as usize);
+            // The last object's padding may be cut off by the collection's end.
+            start = (data + padded(size)).min(byte_len);
+        }
+        Ok(Self { byte_len, objects })
+    }
+
+    /// Where in the collection's bytes the object `index` lies; `None` where there is none.
+    pub fn range(&self, index: u32) -> Option<Range<usize>> {
+        self.objects.get(&u16::try_from(index).ok()?).cloned()
+    }
+
+    /// The object `index` out of the collection's `bytes`; `None` where there is none.
+    pub fn object<'a>(&self, bytes: &'a [u8], index: u32) -> Option<&'a [u8]> {
+        bytes.get(self.range(index)?)
+    }
+
+    /// The indexes of all objects, ascending.
+    pub fn indexes(&self) -> impl Iterator<Item = u16> + '_ {
+        self.objects.keys().copied()
+    }
+}
+
+/// `size` rounded up to a multiple of 8.
+fn padded(size: u64) -> u64 {
+    size.saturating_add(7) & !7
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+
+    fn object(bytes: &mut Vec<u8>, index: u16, data: &[u8], size: u64) {
+        bytes.extend(index.to_le_bytes());
+        bytes.extend([1, 0, 0, 0, 0, 0]);
+        bytes.extend(size.to_le_bytes());
+        bytes.extend(data);
+        bytes.resize(bytes.len().next_multiple_of(8), 0);
+    }
+
+    fn collection(size: u64) -> Vec<u8> {
+        let mut bytes = b"GCOL\x01\0\0\0".to_vec();
+        bytes.extend(size.to_le_bytes());
+        object(&mut bytes, 1, b"hello", 5);
+        object(&mut bytes, 3, b"", 0);
+        object(&mut bytes, 0, &[], 4096 - 56);
+        bytes.resize(4096, 0);
+        bytes
+    }
+
+    #[test]
+    fn objects_by_index() {
+        let bytes = collection(4096);
+        let heap = GlobalHeapCollection::decode(&bytes, 0, Sizes::default()).unwrap();
+        assert_eq!(heap.object(&bytes, 1), Some(&b"hello"[..]));
+        assert_eq!(heap.object(&bytes, 3), Some(&b""[..]));
+        assert_eq!(heap.object(&bytes, 0), None);
+        assert_eq!(heap.object(&bytes, 65_537), None, "not folded into 16 bits");
+        assert_eq!(heap.indexes().collect::<Vec<_>>(), [1, 3]);
+    }
+
+    #[test]
+    fn asks_for_the_whole_collection() {
+        let bytes = collection(4096);
+        let error = GlobalHeapCollection::decode(&bytes[..16], 0, Sizes::default()).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::NeedMore { bytes: 4096 });
+    }
+
+    #[test]
+    fn object_beyond_the_end() {
+        let mut bytes = collection(4096);
+        bytes[24..32].fill(0xff);
+        let error = GlobalHeapCollection::decode(&bytes, 0, Sizes::default()).unwrap_err();
+        assert!(matches!(error.kind, ErrorKind::Field { field: "object size", .. }));
+    }
+
+    #[test]
+    fn short_lengths_are_padded() {
+        let sizes = Sizes { offset: 2, length: 2 };
+        let mut bytes = b"GCOL\x01\0\0\0\x28\0\0\0\0\0\0\0".to_vec();
+        bytes.extend([1, 0, 1, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0]);
+        bytes.extend(*b"abc\0\0\0\0\0");
+        let heap = GlobalHeapCollection::decode(&bytes, 0, sizes).unwrap();
+        assert_eq!(heap.object(&bytes, 1), Some(&b"abc"[..]));
+    }
+}
