@@ -4,14 +4,16 @@
 //! them, `classic` does so for CDF-1, CDF-2 and CDF-5. What both have to answer is here.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use isotach_model::{DataType, UserType};
 
 use crate::attribute::Attribute;
 use crate::dimension::Dimension;
-use crate::error::Result;
-use crate::file::{Format, LeftOut};
+use crate::error::{ErrorKind, Result};
+use crate::file::{Format, LeftOut, OpenOptions};
 use crate::read::Array;
+use crate::storage::{Storage, storage_error, uninit};
 use crate::variable::{FillValue, StorageInfo};
 
 pub mod classic;
@@ -75,4 +77,52 @@ pub(crate) trait FileMapping: Send + Sync {
     fn hdf5(&self) -> Option<&hdf5::Objects> {
         None
     }
+}
+
+/// Opens what `storage` delivers, by what its first bytes say it is.
+pub(crate) fn open(
+    name: &Arc<str>,
+    storage: Arc<dyn Storage>,
+    options: &OpenOptions,
+) -> Result<Arc<dyn FileMapping>> {
+    let first_bytes = first_bytes(name, storage.as_ref())?;
+    if first_bytes.starts_with(b"CDF") {
+        return classic::open(name, storage, options);
+    }
+    // HDF5's signature may stand at 0, 512, 1024 and so on, so it is searched for there.
+    netcdf4::open(name, storage, options).map_err(|mut error| {
+        if let ErrorKind::UnknownFormat { .. } = error.kind
+            && let Some(format) = other_format(&first_bytes)
+        {
+            error.kind = ErrorKind::OtherFormat { format };
+        }
+        error
+    })
+}
+
+/// A number for a file that is being opened, unique in this process.
+pub(crate) fn next_file_id() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+fn first_bytes(name: &Arc<str>, storage: &dyn Storage) -> Result<Vec<u8>> {
+    let fail = |source| storage_error(name, 0, 8, source);
+    let len = storage.len().map_err(fail)?.min(8);
+    let mut bytes = Vec::new();
+    uninit::read_vec(storage, 0, len as usize, &mut bytes).map_err(fail)?;
+    Ok(bytes)
+}
+
+/// The name of an array format that is not read here, by its first bytes.
+fn other_format(first_bytes: &[u8]) -> Option<&'static str> {
+    let formats: [(&[u8], &str); 6] = [
+        (b"\x0e\x03\x13\x01", "HDF4"),
+        (b"\xcd\xf3\x00\x01", "NASA CDF"),
+        (b"\xcd\xf2\x60\x02", "NASA CDF"),
+        (b"GRIB", "GRIB"),
+        (b"BUFR", "BUFR"),
+        (b"\x93NUMPY", "a NumPy array"),
+    ];
+    formats.iter().find(|(magic, _)| first_bytes.starts_with(magic)).map(|&(_, name)| name)
 }
