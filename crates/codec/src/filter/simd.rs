@@ -9,7 +9,8 @@
 //! - It writes `out` from the front, whole elements, and returns how many elements; those bytes are
 //!   all initialised, the others untouched.
 //! - It runs only where the processor has the instructions it is compiled for.
-//! - [`shuffle::unshuffle_portable`] is its oracle, and restores what it leaves over.
+//! - [`shuffle::unshuffle_bytes`] is its oracle; [`shuffle::unshuffle_portable`] restores what it
+//!   leaves over.
 
 use std::mem::MaybeUninit;
 
@@ -24,7 +25,7 @@ pub(super) fn unshuffle<'o>(run: Run<'_>, out: &'o mut [MaybeUninit<u8>]) -> &'o
     let done = unshuffle_vectors(run, out);
     let left = Run { first: run.first + done, count: run.count - done, ..run };
     shuffle::unshuffle_portable(left, &mut out[done * run.element_size..]);
-    // SAFETY: the kernel has written the first `done` elements, the oracle all others.
+    // SAFETY: the kernel has written the first `done` elements, the portable way all others.
     unsafe { assume_written(out) }
 }
 
@@ -189,7 +190,7 @@ mod tests {
                     for first in [0, 1, 13, 50] {
                         let run = Run { input: &input, element_size: $size, total, first, count };
                         let mut expected = vec![MaybeUninit::new(0); count * $size];
-                        shuffle::unshuffle_portable(run, &mut expected);
+                        shuffle::unshuffle_bytes(run, &mut expected);
                         let mut out = vec![MaybeUninit::new(0); count * $size];
                         // SAFETY: the run is within the input and fills `out`; the processor has
                         // the instructions.
@@ -204,6 +205,16 @@ mod tests {
         };
     }
 
+    /// Called as the kernels are.
+    unsafe fn portable(run: Run<'_>, out: &mut [MaybeUninit<u8>]) -> usize {
+        shuffle::unshuffle_portable(run, out);
+        run.count
+    }
+
+    kernel_agrees!(portable_of_2, portable, 2, 1);
+    kernel_agrees!(portable_of_3, portable, 3, 1);
+    kernel_agrees!(portable_of_4, portable, 4, 1);
+    kernel_agrees!(portable_of_8, portable, 8, 1);
     kernel_agrees!(sse2_of_2, x86::unshuffle_sse2::<2>, 2, 16);
     kernel_agrees!(sse2_of_4, x86::unshuffle_sse2::<4>, 4, 16);
     kernel_agrees!(sse2_of_8, x86::unshuffle_sse2::<8>, 8, 16);
