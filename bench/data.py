@@ -30,7 +30,9 @@ def many_variables(count, attributes=10):
             ds.createDimension("x", 10)
             for v in range(count):
                 variable = ds.createVariable(f"variable_{v:05d}", "f4", ("x",))
-                variable.setncatts({f"attribute_{a}": f"value {a} of {v}" for a in range(attributes)})
+                variable.setncatts(
+                    {f"attribute_{a}": f"value {a} of {v}" for a in range(attributes)}
+                )
 
     return made(f"variables_{count}x{attributes}.nc", write)
 
@@ -81,7 +83,12 @@ def ar4():
             for name, size in (("time", 1560), ("lat", 128), ("lon", 256)):
                 ds.createDimension(name, size)
             pr = ds.createVariable(
-                "pr", "f4", ("time", "lat", "lon"), zlib=True, complevel=1, chunksizes=(256, 128, 128)
+                "pr",
+                "f4",
+                ("time", "lat", "lon"),
+                zlib=True,
+                complevel=1,
+                chunksizes=(256, 128, 128),
             )
             for t in range(0, 1560, 256):
                 stop = min(1560, t + 256)

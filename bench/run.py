@@ -21,11 +21,10 @@ import data
 import h5netcdf
 import h5py
 import hidefix
+import isotach
 import netCDF4
 import numpy as np
 import xarray as xr
-
-import isotach
 
 ROOT = Path(__file__).resolve().parent.parent
 ROWS = []
@@ -133,7 +132,12 @@ def contiguous_slabs():
     path = warm(data.contiguous(512))
     for name, (ours, pread) in rust("contiguous", path).items():
         size = int(name.partition("_")[2])
-        yield f"contiguous float64 in slabs of {size >> 10:,} KiB", "0.95 of pread", ours, {"pread": pread}
+        yield (
+            f"contiguous float64 in slabs of {size >> 10:,} KiB",
+            "0.95 of pread",
+            ours,
+            {"pread": pread},
+        )
 
 
 @row
@@ -213,7 +217,11 @@ def ar4_series():
     with netCDF4.Dataset(path) as dataset:
         dataset.set_auto_maskandscale(False)
         rival = once(lambda: series(dataset["pr"], 20)) / 20
-    for budget, target in ((None, "1/50"), (4 << 20, "1/3.5"), (64 << 20, "never slower with more")):
+    for budget, target in (
+        (None, "1/50"),
+        (4 << 20, "1/3.5"),
+        (64 << 20, "never slower with more"),
+    ):
         code = (
             "import sys, time; sys.path.insert(0, 'bench'); import isotach, run\n"
             f"ds = isotach.Dataset({path!r}); ds.set_auto_maskandscale(False)\n"
@@ -227,7 +235,12 @@ def ar4_series():
             [sys.executable, "-c", code], cwd=ROOT, env=environment, check=True, capture_output=True
         )
         label = "default budget" if budget is None else f"budget {budget >> 20} MiB"
-        yield f"AR-4, one time series of 200, {label}", target, float(printed.stdout), {"netCDF4": rival}
+        yield (
+            f"AR-4, one time series of 200, {label}",
+            target,
+            float(printed.stdout),
+            {"netCDF4": rival},
+        )
 
 
 @row
@@ -275,8 +288,12 @@ def main():
     options = parser.parse_args()
     subprocess.run(["cargo", "build", "--release", "-p", "isotach-bench"], cwd=ROOT, check=True)
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()},")
-    print(f"netCDF4 {netCDF4.__version__}, h5py {h5py.__version__}, h5netcdf {h5netcdf.__version__},")
-    print(f"{time.strftime('%Y-%m-%d')}\n\n| work | to reach | isotach | rivals (time, times ours) |")
+    print(
+        f"netCDF4 {netCDF4.__version__}, h5py {h5py.__version__}, h5netcdf {h5netcdf.__version__},"
+    )
+    print(
+        f"{time.strftime('%Y-%m-%d')}\n\n| work | to reach | isotach | rivals (time, times ours) |"
+    )
     print("| --- | --- | --- | --- |")
     kept = []
     for function in ROWS:

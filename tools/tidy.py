@@ -12,7 +12,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 MAX_LINES = 1000
 SOURCES = {".rs", ".py", ".c", ".h"}
-UNFINISHED = re.compile(r"\b(todo|unimplemented)!\(|#\[ignore|pytest\.mark\.(skip|xfail)\b|\bFIXME\b")
+UNFINISHED = re.compile(
+    r"\b(todo|unimplemented)!\(|#\[ignore|pytest\.mark\.(skip|xfail)\b|\bFIXME\b"
+)
 MACHINE_PATH = re.compile(r"(?<![\w.])/(home|root|Users|tmp)/\w")
 UNSAFE = re.compile(r"\bunsafe\s*(\{|impl|fn|extern)")
 
@@ -34,7 +36,9 @@ def rooms():
 def check_map(files):
     """Paths named in ARCHITECTURE.md exist, and every folder of code is named there."""
     text = (ROOT / "ARCHITECTURE.md").read_text()
-    for name in set(re.findall(r"`((?:crates|python|tests|bench|fuzz|tools|docs|demo)/[^`*{]*)`", text)):
+    for name in set(
+        re.findall(r"`((?:crates|python|tests|bench|fuzz|tools|docs|demo)/[^`*{]*)`", text)
+    ):
         if not (ROOT / name).exists():
             yield f"ARCHITECTURE.md: names {name}, which is not there"
     for folder in sorted({path.parent for path in files if path.suffix in SOURCES}):
