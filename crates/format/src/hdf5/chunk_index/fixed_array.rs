@@ -1,0 +1,283 @@
+//! Fixed array: the index of a data set whose dimensions all have a maximum.
+//!
+//! The engine decodes the header, then the data block; a block with more elements than a page is
+//! only a bitmap of the pages that exist, and [`FixedArrayBlock::locate`] says which page to
+//! fetch.
+//!
+//! ```text
+//! header: | "FAHD" | version 1 = 0 | client 1 | element size 1 | page bits 1 |
+//!         | elements   length | data block   offset | checksum 4 |
+//! block:  | "FADB" | version 1 = 0 | client 1 | header   offset |
+//!         not paged: | elements | checksum 4 |
+//!         paged:     | page bitmap | checksum 4 | then pages: | elements | checksum 4 |
+//! ```
+//! Each page has 2^(page bits) elements, the last one what is left. A page whose bit (the highest
+//! of a byte is the first) is clear was never written. Section VII.C, "The Fixed Array Index".
+
+use super::super::Sizes;
+use super::element::{ElementLayout, Elements};
+use crate::cursor::Cursor;
+use crate::error::{Error, ErrorKind, Result};
+
+const HEADER: &str = "fixed array header";
+const BLOCK: &str = "fixed array data block";
+const PAGE: &str = "fixed array data block page";
+
+/// The header of a fixed array.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FixedArray {
+    /// The header's own address, which the data block repeats.
+    pub address: u64,
+    /// How elements are laid out.
+    pub layout: ElementLayout,
+    /// How many there are.
+    pub element_count: u64,
+    /// The data block; `None` where no chunk was ever written.
+    pub block_address: Option<u64>,
+    page_bits: u32,
+    offset_bytes: usize,
+}
+
+/// The data block: all elements, or which pages there are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FixedArrayBlock<'a> {
+    /// The elements themselves.
+    Elements(Elements<'a>),
+    /// They are in pages.
+    Paged(PageMap<'a>),
+}
+
+/// Which pages of a data block exist, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageMap<'a> {
+    bitmap: &'a [u8],
+    first_page_address: u64,
+}
+
+/// Where an element is from its data block on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FixedArrayPlace<'a> {
+    /// Among these.
+    Elements(Elements<'a>),
+    /// In this page.
+    Page(FixedArrayPage),
+    /// In a page that was never written: the chunk does not exist.
+    Absent,
+}
+
+/// A page, known before it is fetched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FixedArrayPage {
+    /// Where it stands.
+    pub address: u64,
+    /// Index of its first element.
+    pub first_index: u64,
+    /// Elements in it.
+    pub element_count: u64,
+}
+
+impl FixedArray {
+    /// Reads the header that stands at `address`.
+    ///
+    /// # Errors
+    /// Signature, version, checksum, an element size that does not fit the client, or more
+    /// elements than 64 bits can address.
+    pub fn decode(bytes: &[u8], address: u64, sizes: Sizes) -> Result<Self> {
+        let mut cursor = Cursor::new(bytes, HEADER, address);
+        cursor.signature(b"FAHD")?;
+        cursor.version(0)?;
+        cursor.require(7 + (sizes.length + sizes.offset) as u64)?;
+        let client = cursor.u8()?;
+        let element_bytes = usize::from(cursor.u8()?);
+        let page_bits = u32::from(cursor.u8()?);
+        let element_count = cursor.uint(sizes.length)?;
+        let block_address = cursor.address_field(sizes.offset)?;
+        cursor.verify_checksum()?;
+        let layout = ElementLayout::new(&cursor, client, element_bytes, sizes)?;
+        if page_bits > 32 {
+            return Err(cursor.bad_field("page bits", u64::from(page_bits)));
+        }
+        // Half of the address space is room for all pages' checksums too.
+        let most = u64::MAX / 2 / (layout.byte_len as u64 + 4);
+        cursor.limited("element count", element_count, most)?;
+        let offset_bytes = sizes.offset;
+        Ok(Self { address, layout, element_count, block_address, page_bits, offset_bytes })
+    }
+
+    fn page_elements(&self) -> u64 {
+        1 << self.page_bits
+    }
+}
+
+impl<'a> FixedArrayBlock<'a> {
+    /// Reads the data block of `array` that stands at `address`.
+    ///
+    /// # Errors
+    /// Signature, version, checksum, or a block of another array.
+    pub fn decode(bytes: &'a [u8], address: u64, array: &FixedArray) -> Result<Self> {
+        let mut cursor = Cursor::new(bytes, BLOCK, address);
+        cursor.signature(b"FADB")?;
+        let is_paged = array.element_count > array.page_elements();
+        let bitmap_bytes = array.element_count.div_ceil(array.page_elements()).div_ceil(8);
+        let content_bytes = match is_paged {
+            true => bitmap_bytes,
+            false => array.element_count * array.layout.byte_len as u64,
+        };
+        cursor.require((2 + array.offset_bytes + 4) as u64 + content_bytes)?;
+        cursor.version(0)?;
+        let client = cursor.u8()?;
+        if client != array.layout.client {
+            return Err(cursor.bad_field("client ID", u64::from(client)));
+        }
+        let header = cursor.uint(array.offset_bytes)?;
+        if header != array.address {
+            return Err(cursor.bad_field("header address", header));
+        }
+        if !is_paged {
+            let elements = Elements::take(&mut cursor, array.layout, 0, array.element_count)?;
+            cursor.verify_checksum()?;
+            return Ok(Self::Elements(elements));
+        }
+        let bitmap = cursor.take(bitmap_bytes as usize)?;
+        cursor.verify_checksum()?;
+        let first_page_address = address.saturating_add(cursor.position() as u64);
+        Ok(Self::Paged(PageMap { bitmap, first_page_address }))
+    }
+
+    /// Where the element with `index` is.
+    ///
+    /// # Errors
+    /// The array has fewer elements, or the page lies beyond 64 bits.
+    pub fn locate(&self, array: &FixedArray, index: u64) -> Result<FixedArrayPlace<'a>> {
+        let fault = || Error {
+            structure: HEADER,
+            address: array.address,
+            kind: ErrorKind::Field { field: "element index", value: index },
+        };
+        if index >= array.element_count {
+            return Err(fault());
+        }
+        let map = match self {
+            Self::Elements(elements) => return Ok(FixedArrayPlace::Elements(*elements)),
+            Self::Paged(map) => map,
+        };
+        let page = index >> array.page_bits;
+        if !bit(map.bitmap, page) {
+            return Ok(FixedArrayPlace::Absent);
+        }
+        let first_index = page << array.page_bits;
+        let page_bytes = array.page_elements() * array.layout.byte_len as u64 + 4;
+        let address = page
+            .checked_mul(page_bytes)
+            .and_then(|offset| offset.checked_add(map.first_page_address))
+            .ok_or_else(fault)?;
+        let element_count = array.page_elements().min(array.element_count - first_index);
+        Ok(FixedArrayPlace::Page(FixedArrayPage { address, first_index, element_count }))
+    }
+}
+
+impl FixedArrayPage {
+    /// The page's elements out of its `bytes`.
+    ///
+    /// # Errors
+    /// Checksum.
+    pub fn decode<'a>(&self, bytes: &'a [u8], array: &FixedArray) -> Result<Elements<'a>> {
+        let mut cursor = Cursor::new(bytes, PAGE, self.address);
+        let element_bytes = array.layout.byte_len as u64;
+        cursor.require(self.element_count.saturating_mul(element_bytes).saturating_add(4))?;
+        let elements =
+            Elements::take(&mut cursor, array.layout, self.first_index, self.element_count)?;
+        cursor.verify_checksum()?;
+        Ok(elements)
+    }
+}
+
+/// Bit `index` of `bitmap`, counted from the highest bit of the first byte; clear beyond the end.
+pub(super) fn bit(bitmap: &[u8], index: u64) -> bool {
+    usize::try_from(index / 8)
+        .ok()
+        .and_then(|byte| bitmap.get(byte))
+        .is_some_and(|byte| byte & 0x80 >> (index % 8) != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checksum::lookup3;
+
+    fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
+        let checksum = lookup3(&bytes);
+        bytes.extend(checksum.to_le_bytes());
+        bytes
+    }
+
+    fn header(page_bits: u8, element_count: u64) -> Vec<u8> {
+        let mut bytes = vec![b'F', b'A', b'H', b'D', 0, 0, 8, page_bits];
+        bytes.extend(element_count.to_le_bytes());
+        bytes.extend(1000_u64.to_le_bytes());
+        sealed(bytes)
+    }
+
+    fn array(page_bits: u8, element_count: u64) -> FixedArray {
+        FixedArray::decode(&header(page_bits, element_count), 64, Sizes::default()).unwrap()
+    }
+
+    fn block(content: &[u8]) -> Vec<u8> {
+        let mut bytes = b"FADB\0\0".to_vec();
+        bytes.extend(64_u64.to_le_bytes());
+        bytes.extend(content);
+        sealed(bytes)
+    }
+
+    #[test]
+    fn unpaged() {
+        let array = array(10, 3);
+        let content: Vec<u8> =
+            [4096, u64::MAX, 8192].into_iter().flat_map(u64::to_le_bytes).collect();
+        let bytes = block(&content);
+        let block = FixedArrayBlock::decode(&bytes, 1000, &array).unwrap();
+        let FixedArrayPlace::Elements(elements) = block.locate(&array, 2).unwrap() else {
+            panic!("not paged")
+        };
+        assert_eq!(elements.get(2).unwrap().address, Some(8192));
+        assert_eq!(elements.get(1).unwrap().address, None);
+        assert!(block.locate(&array, 3).is_err());
+        let error = FixedArrayBlock::decode(&bytes[..8], 1000, &array).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::NeedMore { bytes: bytes.len() as u64 });
+    }
+
+    #[test]
+    fn paged() {
+        let array = array(1, 5);
+        let bytes = block(&[0b1010_0000]);
+        let block = FixedArrayBlock::decode(&bytes, 1000, &array).unwrap();
+        let first = bytes.len() as u64 + 1000;
+        assert_eq!(
+            block.locate(&array, 1).unwrap(),
+            FixedArrayPlace::Page(FixedArrayPage {
+                address: first,
+                first_index: 0,
+                element_count: 2
+            })
+        );
+        assert_eq!(block.locate(&array, 2).unwrap(), FixedArrayPlace::Absent);
+        let FixedArrayPlace::Page(last) = block.locate(&array, 4).unwrap() else {
+            panic!("a page")
+        };
+        assert_eq!((last.address, last.element_count), (first + 2 * 20, 1));
+        let mut page = sealed(77_u64.to_le_bytes().to_vec());
+        assert_eq!(last.decode(&page, &array).unwrap().get(4).unwrap().address, Some(77));
+        page[0] = 0;
+        assert!(last.decode(&page, &array).is_err());
+    }
+
+    #[test]
+    fn impossible_arrays() {
+        let decode = |bytes: &[u8]| FixedArray::decode(bytes, 64, Sizes::default());
+        assert!(decode(&header(64, 3)).is_err());
+        assert!(decode(&header(10, u64::MAX)).is_err());
+        let other = FixedArray { address: 65, ..array(10, 0) };
+        let error = FixedArrayBlock::decode(&block(&[]), 1000, &other).unwrap_err();
+        assert!(matches!(error.kind, ErrorKind::Field { field: "header address", value: 64 }));
+    }
+}
