@@ -7,15 +7,15 @@
 //!
 //! Deliberately different: where C leaves a cast of a float undefined, the result here is the
 //! nearest value of the integer type, and 0 for NaN, on every machine. And a float of exactly
-//! 2^63 or 2^64, which netCDF-C takes for in range of the 64-bit integers because it compares with
-//! a rounded bound, is reported.
+//! 2^32 for `uint`, 2^63 for `int64` or 2^64 for `uint64`, which netCDF-C takes to be in range
+//! because it compares with a rounded bound, is reported.
 
 use std::fmt;
 
 use bytemuck::Pod;
 
 use crate::data_type::Atomic;
-use crate::number::Number;
+pub use crate::number::Number;
 use crate::values::Values;
 
 /// How many elements are converted before the count of the misfits is carried to 64 bits.

@@ -58,7 +58,7 @@ impl StoredType {
     ///
     /// # Errors
     /// [`DecodeError`]: nothing is returned of elements one of which is bad.
-    pub fn decode<H: Heap>(
+    pub fn decode<H: Heap + ?Sized>(
         &self,
         bytes: &[u8],
         count: usize,
@@ -181,13 +181,13 @@ impl<'a> Rows<'a> {
     }
 }
 
-struct Decoder<'a, H> {
+struct Decoder<'a, H: ?Sized> {
     heap: &'a H,
     limit: u64,
     left: Cell<u64>,
 }
 
-impl<H: Heap> Decoder<'_, H> {
+impl<H: Heap + ?Sized> Decoder<'_, H> {
     fn decode(&self, stored: &StoredType, rows: Rows<'_>) -> Result<Values, DecodeError<H::Error>> {
         Ok(match stored {
             StoredType::Int { size: 1, .. } => rows.numbers::<i8>(false),

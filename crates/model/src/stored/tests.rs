@@ -59,7 +59,8 @@ fn table(entries: &[(&[u8; 4], u64, &[u8])]) -> Table {
 #[test]
 fn strings_come_out_of_the_heap() {
     let heap = table(&[(b"aaaa", 3, b"abc"), (b"bbbb", 4, b"de\0f"), (b"cccc", 9, b"abc")]);
-    let strings = STRING.decode(b"aaaabbbb\0\0\0\0", 3, &heap).unwrap();
+    let shared: &dyn Heap<Error = Missing> = &heap;
+    let strings = STRING.decode(b"aaaabbbb\0\0\0\0", 3, shared).unwrap();
     let text = |text: &[u8]| Some(text.into());
     assert_eq!(strings, Values::String(vec![text(b"abc"), text(b"de"), None]));
     let error = DecodeError::Sequence { count: 9, element_size: 1, available_bytes: 3 };
