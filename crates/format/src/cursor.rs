@@ -128,6 +128,17 @@ impl<'a> Cursor<'a> {
         self.uint(width).map(Some)
     }
 
+    /// The bytes up to the next zero byte, which is passed over.
+    pub fn nul_terminated(&mut self) -> Result<&'a [u8]> {
+        let rest = &self.bytes[self.position..];
+        let Some(len) = rest.iter().position(|&byte| byte == 0) else {
+            let bytes = self.bytes.len() as u64 + 1;
+            return Err(self.error(ErrorKind::NeedMore { bytes }));
+        };
+        self.position += len + 1;
+        Ok(&rest[..len])
+    }
+
     /// Checks the four bytes that a structure begins with.
     pub fn signature(&mut self, expected: &[u8; 4]) -> Result<()> {
         let found = self.array::<4>()?;

@@ -1,0 +1,193 @@
+//! The fill value messages: what elements that were never written are.
+//!
+//! ```text
+//! old (type 4)    version 1, 2                            version 3
+//!   0 size (4)      0 version | allocation | write          0 version | flags
+//!   4 value         3 defined                               2 [flags bit 5: size (4) | value]
+//!                   4 [v.1 or defined: size (4) | value]
+//! ```
+//! Specification: IV.A.2.e and IV.A.2.f, "The Data Storage - Fill Value Message".
+
+use std::sync::Arc;
+
+use super::{Message, MessageType};
+use crate::cursor::Cursor;
+use crate::error::{ErrorKind, Result};
+use crate::hdf5::Sizes;
+
+pub(super) const NAME: &str = "fill value message";
+pub(super) const OLD_NAME: &str = "old fill value message";
+
+/// A data set's fill value and when it is used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FillValue {
+    /// When the writer reserves space.
+    pub allocation_time: AllocationTime,
+    /// When the writer fills it.
+    pub write_time: WriteTime,
+    /// The value.
+    pub value: Fill,
+}
+
+/// What the fill value is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fill {
+    /// There is none: what was never written is anything.
+    Undefined,
+    /// All bytes zero.
+    Default,
+    /// One element, as the data set's type has it in the file.
+    User(Arc<[u8]>),
+}
+
+/// When space is reserved in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AllocationTime {
+    /// The old message does not tell, or the number is not one of these.
+    Unknown,
+    /// When the data set is made.
+    Early,
+    /// At the first write.
+    Late,
+    /// As chunks are written.
+    Incremental,
+}
+
+/// When the fill value is written into reserved space.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WriteTime {
+    /// On allocation.
+    OnAllocation,
+    /// Never.
+    Never,
+    /// On allocation when the user set a value.
+    IfSet,
+}
+
+impl AllocationTime {
+    fn from_number(number: u8) -> Self {
+        match number {
+            1 => Self::Early,
+            2 => Self::Late,
+            3 => Self::Incremental,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+impl WriteTime {
+    fn decode(cursor: &Cursor<'_>, number: u8) -> Result<Self> {
+        Ok(match number {
+            0 => Self::OnAllocation,
+            1 => Self::Never,
+            2 => Self::IfSet,
+            _ => return Err(cursor.bad_field("fill value write time", u64::from(number))),
+        })
+    }
+}
+
+impl Fill {
+    /// The size, which is signed, and so many bytes. The library tells "default" from "user" by
+    /// the size alone, and so do we.
+    fn decode(cursor: &mut Cursor<'_>) -> Result<Self> {
+        Ok(match cursor.u32()? {
+            0 => Self::Default,
+            size if size >> 31 != 0 => Self::Undefined,
+            size => Self::User(cursor.take(size as usize)?.into()),
+        })
+    }
+}
+
+impl Message for FillValue {
+    const TYPE: MessageType = MessageType::FILL_VALUE;
+    const NAME: &'static str = NAME;
+
+    fn decode_fields(cursor: &mut Cursor<'_>, _sizes: Sizes) -> Result<Self> {
+        let version = cursor.u8()?;
+        let (allocation, write, value) = match version {
+            1 | 2 => {
+                let (allocation, write, defined) = (cursor.u8()?, cursor.u8()?, cursor.u8()?);
+                let has_size = version == 1 || defined != 0;
+                let value = if has_size { Fill::decode(cursor)? } else { Fill::Undefined };
+                (allocation, write, value)
+            }
+            3 => {
+                let flags = cursor.u8()?;
+                let value = match (flags & 0x10 != 0, flags & 0x20 != 0) {
+                    (true, true) => {
+                        return Err(cursor.bad_field("fill value flags", u64::from(flags)));
+                    }
+                    (true, false) => Fill::Undefined,
+                    (false, true) => Fill::decode(cursor)?,
+                    (false, false) => Fill::Default,
+                };
+                (flags & 3, flags >> 2 & 3, value)
+            }
+            _ => return Err(cursor.error(ErrorKind::Version { found: u64::from(version) })),
+        };
+        let write_time = WriteTime::decode(cursor, write)?;
+        let allocation_time = AllocationTime::from_number(allocation);
+        Ok(Self { allocation_time, write_time, value })
+    }
+}
+
+/// The message of libraries before 1.6 (and beside the new one for them, until 1.8).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OldFillValue(pub Fill);
+
+impl From<OldFillValue> for FillValue {
+    fn from(old: OldFillValue) -> Self {
+        Self {
+            allocation_time: AllocationTime::Unknown,
+            write_time: WriteTime::IfSet,
+            value: old.0,
+        }
+    }
+}
+
+impl Message for OldFillValue {
+    const TYPE: MessageType = MessageType::OLD_FILL_VALUE;
+    const NAME: &'static str = OLD_NAME;
+
+    fn decode_fields(cursor: &mut Cursor<'_>, _sizes: Sizes) -> Result<Self> {
+        Fill::decode(cursor).map(Self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hdf5::damage::survive;
+
+    fn value(bytes: &[u8]) -> Fill {
+        FillValue::decode(bytes, 0, Sizes::default()).unwrap().value
+    }
+
+    #[test]
+    fn every_version() {
+        assert_eq!(value(&[1, 2, 2, 0, 0, 0, 0, 0]), Fill::Default);
+        assert_eq!(value(&[1, 2, 2, 0, 255, 255, 255, 255]), Fill::Undefined);
+        assert_eq!(value(&[2, 2, 2, 0]), Fill::Undefined);
+        assert_eq!(value(&[2, 2, 2, 1, 2, 0, 0, 0, 7, 8]), Fill::User([7, 8].as_slice().into()));
+        assert_eq!(value(&[3, 0x0a]), Fill::Default);
+        assert_eq!(value(&[3, 0x1a]), Fill::Undefined);
+        assert_eq!(value(&[3, 0x2a, 1, 0, 0, 0, 9]), Fill::User([9].as_slice().into()));
+        assert!(FillValue::decode(&[3, 0x3a], 0, Sizes::default()).is_err());
+        let old = OldFillValue::decode(&[1, 0, 0, 0, 5], 0, Sizes::default()).unwrap();
+        assert_eq!(old.0, Fill::User([5].as_slice().into()));
+    }
+
+    #[test]
+    fn times() {
+        let message = FillValue::decode(&[3, 0x0b], 0, Sizes::default()).unwrap();
+        assert_eq!(message.allocation_time, AllocationTime::Incremental);
+        assert_eq!(message.write_time, WriteTime::IfSet);
+    }
+
+    #[test]
+    fn damage_never_panics() {
+        for valid in [&[2, 2, 2, 1, 2, 0, 0, 0, 7, 8][..], &[3, 0x2a, 1, 0, 0, 0, 9]] {
+            survive(valid, |bytes| drop(FillValue::decode(bytes, 0, Sizes::default())));
+        }
+    }
+}

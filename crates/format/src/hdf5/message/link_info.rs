@@ -1,0 +1,65 @@
+//! The link info message: where a group of the newer kind keeps links that are not in its header.
+//!
+//! ```text
+//!   0 version (0) | flags [flags 0: next creation order (8)]
+//!     fractal heap address (O) | name index address (O) [flags 1: creation order index (O)]
+//! ```
+//! Specification: IV.A.2.c "The Link Info Message".
+
+use super::{Message, MessageType};
+use crate::cursor::Cursor;
+use crate::error::Result;
+use crate::hdf5::Sizes;
+
+pub(super) const NAME: &str = "link info message";
+
+/// Where dense links are. All three addresses are `None` while links stand in the header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LinkInfo {
+    /// The creation order that the next link gets; `None` where the group does not track it.
+    pub max_creation_order: Option<u64>,
+    /// The fractal heap that holds the links.
+    pub heap_address: Option<u64>,
+    /// The version-2 B-tree by name.
+    pub name_index_address: Option<u64>,
+    /// The version-2 B-tree by creation order.
+    pub creation_order_index_address: Option<u64>,
+}
+
+impl Message for LinkInfo {
+    const TYPE: MessageType = MessageType::LINK_INFO;
+    const NAME: &'static str = NAME;
+
+    fn decode_fields(cursor: &mut Cursor<'_>, sizes: Sizes) -> Result<Self> {
+        cursor.version(0)?;
+        let flags = cursor.u8()?;
+        Ok(Self {
+            max_creation_order: if flags & 1 != 0 { Some(cursor.u64()?) } else { None },
+            heap_address: cursor.address_field(sizes.offset)?,
+            name_index_address: cursor.address_field(sizes.offset)?,
+            creation_order_index_address: match flags & 2 {
+                0 => None,
+                _ => cursor.address_field(sizes.offset)?,
+            },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hdf5::damage::survive;
+
+    #[test]
+    fn with_and_without_order() {
+        let narrow = Sizes { offset: 2, length: 2 };
+        let decode = |bytes: &[u8]| LinkInfo::decode(bytes, 0, narrow);
+        let full = [0, 3, 5, 0, 0, 0, 0, 0, 0, 0, 1, 0, 2, 0, 3, 0];
+        let info = decode(&full).unwrap();
+        assert_eq!(info.max_creation_order, Some(5));
+        assert_eq!(info.creation_order_index_address, Some(3));
+        let info = decode(&[0, 0, 255, 255, 255, 255]).unwrap();
+        assert_eq!((info.heap_address, info.name_index_address), (None, None));
+        survive(&full, |bytes| drop(decode(bytes)));
+    }
+}
