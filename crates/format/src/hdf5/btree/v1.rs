@@ -188,7 +188,8 @@ impl ChunkNode {
     }
 }
 
-/// Reads the offsets of a key; the one after them, of the bytes in an element, is always 0.
+/// Reads the offsets of a key. The one after them, in an element, is 0 for every chunk; the key at
+/// a node's end may have the last chunk's offsets and the element's size there.
 fn take_offsets(cursor: &mut Cursor<'_>, rank: usize, offsets: &mut Vec<u64>) -> Result<()> {
     for _ in 0..rank {
         offsets.push(cursor.u64()?);
@@ -237,9 +238,8 @@ mod tests {
         }
         let node = GroupNode::decode(&bytes, 0, Sizes::default()).unwrap();
         assert_eq!((node.header.left, node.header.right), (None, Some(5000)));
-        let find = |name: &str| {
-            node.child_for(|key| Ok::<_, ()>(name.cmp(names[key as usize]))).unwrap()
-        };
+        let find =
+            |name: &str| node.child_for(|key| Ok::<_, ()>(name.cmp(names[key as usize]))).unwrap();
         assert_eq!(find("a"), Some(700));
         assert_eq!(find("d"), Some(700), "the right key belongs to the child");
         assert_eq!(find("e"), Some(701));

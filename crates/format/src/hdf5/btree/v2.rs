@@ -144,8 +144,7 @@ impl BTreeHeader {
         if types.contains(&self.record_type) {
             return Ok(());
         }
-        let kind =
-            ErrorKind::Field { field: "record type", value: u64::from(self.record_type) };
+        let kind = ErrorKind::Field { field: "record type", value: u64::from(self.record_type) };
         Err(Error { structure: HEADER, address: self.address, kind })
     }
 
@@ -170,9 +169,8 @@ impl NodeShape {
                 return None;
             }
             // Saturation is right: no count needs more than 8 bytes.
-            let max_total = (max_records + 1)
-                .saturating_mul(below.max_total)
-                .saturating_add(max_records);
+            let max_total =
+                (max_records + 1).saturating_mul(below.max_total).saturating_add(max_records);
             shapes.push(Self { max_records, max_total });
         }
         Some(shapes)

@@ -12,7 +12,9 @@
 //!        not paged: | elements | checksum 4 |
 //!        paged:     | checksum 4 | then pages: | elements | checksum 4 |
 //! ```
-//! N bytes hold the largest index; the block offset does not count the index block's elements. The
+//! N bytes hold the largest index; the block offset does not count the index block's elements. In
+//! data blocks that the index block points at, libhdf5 writes another one (all data blocks before
+//! it, times its own elements), and other writers may not: both are taken. The
 //! bitmap's bits run on from one data block to the next, the highest of a byte first, though room
 //! is made for whole bytes for each. Section VII.D, "The Extensible Array Index".
 
@@ -58,6 +60,8 @@ pub struct DataBlockRef {
     /// Elements in it.
     pub element_count: u64,
     block_offset: u64,
+    /// What the libraries write in its place.
+    stored_offset: u64,
 }
 
 /// A page of a data block, known before it is fetched.
@@ -124,7 +128,11 @@ impl<'a> IndexBlock<'a> {
                 let number = array.blocks_before(place.group) + place.block;
                 match self.data_blocks.get(number as usize) {
                     Some(&Some(address)) => {
-                        ExtensiblePlace::DataBlock(DataBlockRef::new(address, array, place))
+                        let block = DataBlockRef::new(address, array, place);
+                        // The library counts all data blocks here, not those of the group.
+                        let stored_offset = array.group_offset(place.group)
+                            + number * array.block_elements(place.group);
+                        ExtensiblePlace::DataBlock(DataBlockRef { stored_offset, ..block })
                     }
                     _ => ExtensiblePlace::Absent,
                 }
@@ -144,11 +152,7 @@ impl<'a> SuperBlock<'a> {
     ///
     /// # Errors
     /// Signature, version, checksum, or a block of another array or another place in it.
-    pub fn decode(
-        bytes: &'a [u8],
-        place: &SuperBlockRef,
-        array: &ExtensibleArray,
-    ) -> Result<Self> {
+    pub fn decode(bytes: &'a [u8], place: &SuperBlockRef, array: &ExtensibleArray) -> Result<Self> {
         let mut cursor = Cursor::new(bytes, SUPER, place.address);
         cursor.signature(b"EASB")?;
         let blocks = array.group_blocks(place.group);
@@ -157,7 +161,7 @@ impl<'a> SuperBlock<'a> {
         let addresses = blocks * array.offset_bytes as u64;
         cursor.require((header_bytes as u64 + addresses).saturating_add(bitmap_bytes))?;
         check_prefix(&mut cursor, array)?;
-        check_offset(&mut cursor, array, array.group_offset(place.group))?;
+        check_offset(&mut cursor, array, [array.group_offset(place.group); 2])?;
         let bitmap = cursor.take(bitmap_bytes as usize)?;
         let data_blocks = take_addresses(&mut cursor, array, blocks)?;
         cursor.verify_checksum()?;
@@ -201,7 +205,7 @@ impl DataBlockRef {
     fn new(address: u64, array: &ExtensibleArray, place: DataBlockPlace) -> Self {
         let element_count = array.block_elements(place.group);
         let block_offset = array.group_offset(place.group) + place.block * element_count;
-        Self { address, element_count, block_offset }
+        Self { address, element_count, block_offset, stored_offset: block_offset }
     }
 
     /// The block's elements out of its `bytes`.
@@ -216,10 +220,9 @@ impl DataBlockRef {
         let elements_bytes = self.element_count.saturating_mul(element_bytes);
         cursor.require(elements_bytes.saturating_add(header_bytes as u64))?;
         check_prefix(&mut cursor, array)?;
-        check_offset(&mut cursor, array, self.block_offset)?;
+        check_offset(&mut cursor, array, [self.block_offset, self.stored_offset])?;
         let first_index = self.block_offset + array.index_elements;
-        let elements =
-            Elements::take(&mut cursor, array.layout, first_index, self.element_count)?;
+        let elements = Elements::take(&mut cursor, array.layout, first_index, self.element_count)?;
         cursor.verify_checksum()?;
         Ok(elements)
     }
@@ -255,10 +258,14 @@ fn check_prefix(cursor: &mut Cursor<'_>, array: &ExtensibleArray) -> Result<()> 
     Ok(())
 }
 
-/// Reads the block offset of a super block or data block.
-fn check_offset(cursor: &mut Cursor<'_>, array: &ExtensibleArray, expected: u64) -> Result<()> {
+/// Reads the block offset of a super block or data block, which must be one of `expected`.
+fn check_offset(
+    cursor: &mut Cursor<'_>,
+    array: &ExtensibleArray,
+    expected: [u64; 2],
+) -> Result<()> {
     let offset = cursor.uint(array.block_offset_bytes())?;
-    if offset != expected {
+    if !expected.contains(&offset) {
         return Err(cursor.bad_field("block offset", offset));
     }
     Ok(())
@@ -331,6 +338,9 @@ mod tests {
         let bytes = block(b"EADB", &[&80_u32.to_le_bytes(), &addresses(500, 32)]);
         let elements = data.decode(&bytes, &array).unwrap();
         assert_eq!(elements.get(84 + 5).unwrap().address, Some(505));
+        // As libhdf5 has it: 48 + 3 blocks of 32 before it.
+        let quirk = block(b"EADB", &[&144_u32.to_le_bytes(), &addresses(500, 32)]);
+        assert!(data.decode(&quirk, &array).is_ok());
         let other = block(b"EADB", &[&81_u32.to_le_bytes(), &addresses(500, 32)]);
         assert!(data.decode(&other, &array).is_err());
         assert_eq!(index.locate(&array, 1 << 30).unwrap(), ExtensiblePlace::Absent);
@@ -352,7 +362,8 @@ mod tests {
             ExtensiblePlace::DataBlock(DataBlockRef {
                 address: 901,
                 element_count: 64,
-                block_offset: 240 + 64
+                block_offset: 240 + 64,
+                stored_offset: 240 + 64
             })
         );
         assert!(group.locate(&array, first - 1).is_err());

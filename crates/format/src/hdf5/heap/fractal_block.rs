@@ -174,9 +174,7 @@ impl IndirectBlock {
                 block_bytes: heap.table.block_bytes(row).ok_or_else(beyond)?,
                 filtered: *filtered,
             }),
-            rows => {
-                BlockRef::Indirect(IndirectBlockRef { address: *address, heap_offset, rows })
-            }
+            rows => BlockRef::Indirect(IndirectBlockRef { address: *address, heap_offset, rows }),
         }))
     }
 
@@ -284,7 +282,11 @@ mod tests {
             let offset = heap.table.block_offset(10, 2).unwrap();
             assert_eq!(
                 block.locate(&heap, offset + 9).unwrap(),
-                BlockRef::Indirect(IndirectBlockRef { address: 1002, heap_offset: offset, rows: 8 })
+                BlockRef::Indirect(IndirectBlockRef {
+                    address: 1002,
+                    heap_offset: offset,
+                    rows: 8
+                })
             );
             assert!(block.locate(&heap, 1536).is_err(), "not allocated");
             assert!(block.locate(&heap, u64::MAX).is_err());

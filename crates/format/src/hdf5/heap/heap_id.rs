@@ -161,7 +161,8 @@ mod tests {
     #[test]
     fn unknown_kinds_and_short_ids() {
         let heap = heap(8, &[]);
-        for bytes in [&[0x40, 0, 0, 0, 0, 0, 0, 0][..], &[0x30, 0, 0, 0, 0, 0, 0, 0], &[0, 1], &[]] {
+        for bytes in [&[0x40, 0, 0, 0, 0, 0, 0, 0][..], &[0x30, 0, 0, 0, 0, 0, 0, 0], &[0, 1], &[]]
+        {
             let error = HeapId::decode(bytes, &heap).unwrap_err();
             assert!(!error.is_need_more());
         }

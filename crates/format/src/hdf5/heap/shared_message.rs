@@ -231,14 +231,10 @@ mod tests {
         bytes.extend([0, 1, 0, 0, 0, 7, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8]);
         bytes.extend([1, 2, 0, 0, 0, 0, 3, 4, 0, 0x20, 3, 0, 0, 0, 0, 0, 0]);
         let list = SharedMessageList::decode(&sealed(bytes), 0, Sizes::default(), 2).unwrap();
-        let heap =
-            MessageLocation::Heap { reference_count: 7, heap_id: [1, 2, 3, 4, 5, 6, 7, 8] };
+        let heap = MessageLocation::Heap { reference_count: 7, heap_id: [1, 2, 3, 4, 5, 6, 7, 8] };
         assert_eq!(list.records[0], SharedMessageRecord { hash: 1, location: heap });
-        let header = MessageLocation::Header {
-            message_type: 3,
-            creation_index: 4,
-            header_address: 0x320,
-        };
+        let header =
+            MessageLocation::Header { message_type: 3, creation_index: 4, header_address: 0x320 };
         assert_eq!(list.records[1], SharedMessageRecord { hash: 2, location: header });
     }
 }
