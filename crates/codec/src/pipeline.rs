@@ -257,10 +257,6 @@ fn run_inner(
             Decoder::IntoPlace(decode) => fill_vec(&mut scratch.back, limit, |output| {
                 decode(&filter.parameters, input, output)
             }),
-            Decoder::IntoVec(decode) => {
-                scratch.back.clear();
-                decode(&filter.parameters, input, limit, &mut scratch.back)
-            }
         };
         outcome.map_err(|kind| filter.error(kind))?;
         std::mem::swap(&mut scratch.front, &mut scratch.back);

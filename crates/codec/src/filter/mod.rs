@@ -20,17 +20,11 @@ use crate::uninit::Output;
 /// Arguments: the filter's parameters, the encoded bytes, the place.
 type IntoPlace = fn(&[u32], &[u8], &mut Output<'_>) -> Result<(), ErrorKind>;
 
-/// Arguments: the filter's parameters, the encoded bytes, the most bytes that may be decoded
-/// (exactly the chunk's length where this filter was applied first), an empty vector.
-type IntoVec = fn(&[u32], &[u8], usize, &mut Vec<u8>) -> Result<(), ErrorKind>;
-
 /// How a filter's code gives its bytes.
 #[derive(Clone, Copy)]
 pub(crate) enum Decoder {
     /// Writes to a bounded output, which may be the user's own array.
     IntoPlace(IntoPlace),
-    /// Appends to a vector. For codecs that must look back on what they wrote.
-    IntoVec(IntoVec),
     /// Decodes to a prefix of the encoded bytes, whose length it returns.
     Prefix(fn(&[u8]) -> Result<usize, ErrorKind>),
 }
