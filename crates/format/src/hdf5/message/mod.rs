@@ -159,6 +159,13 @@ impl MessageFlags {
         self.0 & 0x08 != 0
     }
 
+    /// A library that did not know the type has changed the object since, so that the message may
+    /// not be true any more: it counts as unknown. (The file space info message of libraries
+    /// before 1.10 was released has another layout and is found marked like this.)
+    pub fn was_unknown(self) -> bool {
+        self.0 & 0x20 != 0
+    }
+
     /// Whoever does not know the type must not open the object.
     pub fn fails_if_unknown(self) -> bool {
         self.0 & 0x80 != 0

@@ -1,0 +1,349 @@
+//! Superblocks, object headers and their messages of every HDF5 file of the corpus.
+//!
+//! Every message of every header is decoded, and the types that the golden answers name for data
+//! sets must be among the datatype messages found.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
+
+use isotach_format::Result;
+use isotach_format::hdf5::Sizes;
+use isotach_format::hdf5::btree::v1::GroupNode;
+use isotach_format::hdf5::group::symbol_table_node::SymbolTableNode;
+use isotach_format::hdf5::message::attribute_info::AttributeInfo;
+use isotach_format::hdf5::message::cache_image::CacheImage;
+use isotach_format::hdf5::message::comment::Comment;
+use isotach_format::hdf5::message::driver_info::DriverInfo;
+use isotach_format::hdf5::message::file_space_info::FileSpaceInfo;
+use isotach_format::hdf5::message::fill_value::OldFillValue;
+use isotach_format::hdf5::message::link::LinkTarget;
+use isotach_format::hdf5::message::modification_time::{ModificationTime, OldModificationTime};
+use isotach_format::hdf5::message::reference_count::ReferenceCount;
+use isotach_format::hdf5::message::shared_table::SharedMessageTableLocation;
+use isotach_format::hdf5::message::{
+    Attribute, Dataspace, Datatype, ExternalFileList, FillValue, FilterPipeline, GroupInfo, Layout,
+    Link, LinkInfo, MaybeShared, Message, MessageType, RawMessage, SharedReference, SymbolTable,
+};
+use isotach_format::hdf5::object_header::ObjectHeader;
+use isotach_format::hdf5::superblock::{BtreeK, Superblock, candidate_addresses, is_signature};
+
+/// What was found in a file.
+#[derive(Default)]
+struct Found {
+    headers: usize,
+    messages: BTreeMap<u16, usize>,
+    types: BTreeSet<String>,
+    has_shared_heap: bool,
+    distinct: BTreeSet<(MessageType, Vec<u8>)>,
+}
+
+/// A file from its base address on.
+struct File {
+    name: String,
+    bytes: Vec<u8>,
+    sizes: Sizes,
+    found: Found,
+    visited: HashSet<u64>,
+    faults: Vec<String>,
+}
+
+impl File {
+    fn at(&self, address: u64) -> &[u8] {
+        &self.bytes[(address as usize).min(self.bytes.len())..]
+    }
+
+    fn expect<T>(&mut self, result: Result<T>) -> Option<T> {
+        result.map_err(|error| self.faults.push(format!("{}: {error}", self.name))).ok()
+    }
+
+    fn header(&self, address: u64) -> Result<ObjectHeader> {
+        let mut header = ObjectHeader::decode_prefix(self.at(address), address, self.sizes)?;
+        while let Some(block) = header.next_continuation() {
+            header.decode_continuation(self.at(block.address), self.sizes)?;
+        }
+        Ok(header)
+    }
+
+    /// Decodes all messages of the header at `address` and of all that it leads to.
+    fn walk(&mut self, address: u64) {
+        let mut open = vec![address];
+        while let Some(address) = open.pop() {
+            if !self.visited.insert(address) {
+                continue;
+            }
+            let header = self.header(address);
+            let Some(header) = self.expect(header) else { continue };
+            self.found.headers += 1;
+            let known = |message: &&RawMessage| !message.flags.was_unknown();
+            for message in header.messages().iter().filter(known) {
+                *self.found.messages.entry(message.message_type.0).or_default() += 1;
+                let decoded = self.decode(message, &mut open);
+                self.expect(decoded);
+                if !message.flags.is_shared() {
+                    let bytes = message.bytes().to_vec();
+                    self.found.distinct.insert((message.message_type, bytes));
+                }
+            }
+        }
+    }
+
+    fn decode(&mut self, message: &RawMessage, open: &mut Vec<u64>) -> Result<()> {
+        let sizes = self.sizes;
+        match message.message_type {
+            MessageType::DATASPACE => drop(self.shared(message.decode::<Dataspace>(sizes)?)),
+            MessageType::DATATYPE => {
+                if let Some(datatype) = self.shared(message.decode::<Datatype>(sizes)?) {
+                    self.found.types.insert(datatype.describe());
+                }
+            }
+            MessageType::FILL_VALUE => drop(self.shared(message.decode::<FillValue>(sizes)?)),
+            MessageType::FILTER_PIPELINE => {
+                drop(self.shared(message.decode::<FilterPipeline>(sizes)?));
+            }
+            MessageType::ATTRIBUTE => {
+                if let Some(attribute) = self.shared(message.decode::<Attribute>(sizes)?) {
+                    self.check_attribute(attribute);
+                }
+            }
+            MessageType::LINK => {
+                let link = message.decode_own::<Link>(sizes)?;
+                if let LinkTarget::Hard { address } = link.target {
+                    open.push(address);
+                }
+            }
+            MessageType::SYMBOL_TABLE => {
+                let table = message.decode_own::<SymbolTable>(sizes)?;
+                self.walk_tree(table.btree_address, open)?;
+            }
+            _ => decode_bytes(message.message_type, message.bytes(), sizes)?,
+        }
+        Ok(())
+    }
+
+    fn shared<T>(&mut self, message: MaybeShared<T>) -> Option<T> {
+        match message {
+            MaybeShared::Own(message) => Some(message),
+            MaybeShared::Shared(reference) => {
+                match reference {
+                    SharedReference::Heap(_) => self.found.has_shared_heap = true,
+                    // Committed datatypes need no link to exist.
+                    SharedReference::Object(address) => self.walk(address),
+                }
+                None
+            }
+        }
+    }
+
+    /// An attribute has at least as many bytes as its type and space say.
+    fn check_attribute(&mut self, attribute: Attribute) {
+        let name = attribute.name;
+        let (Some(datatype), Some(space)) =
+            (self.shared(attribute.datatype), self.shared(attribute.dataspace))
+        else {
+            return;
+        };
+        let len = space.element_count().unwrap_or(u64::MAX);
+        let len = len.saturating_mul(u64::from(datatype.size()));
+        if len > attribute.data.len() as u64 {
+            self.faults.push(format!("{}: {}: {len} bytes", self.name, name.escape_ascii()));
+        }
+    }
+
+    fn walk_tree(&self, address: u64, open: &mut Vec<u64>) -> Result<()> {
+        let node = GroupNode::decode(self.at(address), address, self.sizes)?;
+        for child in node.children {
+            if node.header.level > 0 {
+                self.walk_tree(child, open)?;
+                continue;
+            }
+            let leaf = SymbolTableNode::decode(self.at(child), child, self.sizes)?;
+            open.extend(leaf.entries.iter().filter_map(|entry| entry.header_address));
+        }
+        Ok(())
+    }
+
+    /// Headers that only dense links lead to: all in the file that carry a good checksum.
+    fn walk_signatures(&mut self) {
+        let places = self.bytes.windows(4).enumerate();
+        let places = places.filter(|(_, window)| window == b"OHDR").map(|(place, _)| place as u64);
+        for address in places.collect::<Vec<_>>() {
+            if self.header(address).is_ok() {
+                self.walk(address);
+            }
+        }
+    }
+}
+
+/// Decodes the bytes of a message that is not shared.
+fn decode_bytes(message_type: MessageType, bytes: &[u8], sizes: Sizes) -> Result<()> {
+    fn own<M: Message>(bytes: &[u8], sizes: Sizes) -> Result<()> {
+        M::decode(bytes, 0, sizes).map(drop)
+    }
+    let decode: fn(&[u8], Sizes) -> Result<()> = match message_type {
+        MessageType::DATASPACE => own::<Dataspace>,
+        MessageType::DATATYPE => own::<Datatype>,
+        MessageType::FILL_VALUE => own::<FillValue>,
+        MessageType::FILTER_PIPELINE => own::<FilterPipeline>,
+        MessageType::ATTRIBUTE => own::<Attribute>,
+        MessageType::LINK => own::<Link>,
+        MessageType::SYMBOL_TABLE => own::<SymbolTable>,
+        MessageType::LINK_INFO => own::<LinkInfo>,
+        MessageType::OLD_FILL_VALUE => own::<OldFillValue>,
+        MessageType::EXTERNAL_FILES => own::<ExternalFileList>,
+        MessageType::LAYOUT => own::<Layout>,
+        MessageType::GROUP_INFO => own::<GroupInfo>,
+        MessageType::COMMENT => own::<Comment>,
+        MessageType::OLD_MODIFICATION_TIME => own::<OldModificationTime>,
+        MessageType::SHARED_MESSAGE_TABLE => own::<SharedMessageTableLocation>,
+        MessageType::MODIFICATION_TIME => own::<ModificationTime>,
+        MessageType::BTREE_K => own::<BtreeK>,
+        MessageType::DRIVER_INFO => own::<DriverInfo>,
+        MessageType::ATTRIBUTE_INFO => own::<AttributeInfo>,
+        MessageType::REFERENCE_COUNT => own::<ReferenceCount>,
+        MessageType::FILE_SPACE_INFO => own::<FileSpaceInfo>,
+        MessageType::CACHE_IMAGE => own::<CacheImage>,
+        _ => return Ok(()),
+    };
+    decode(bytes, sizes)
+}
+
+/// Damages bytes the same way in every run.
+struct Damage(u64);
+
+impl Damage {
+    fn next(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (self.0 >> 33) as usize % bound.max(1)
+    }
+
+    fn damaged(&mut self, valid: &[u8]) -> Vec<u8> {
+        let mut bytes = valid.to_vec();
+        for _ in 0..1 + self.next(3) {
+            let place = self.next(bytes.len());
+            let value = [0, 1, 0x7f, 0x80, 0xff, self.next(256) as u8][self.next(6)];
+            if let Some(byte) = bytes.get_mut(place) {
+                *byte = value;
+            }
+        }
+        if self.next(8) == 0 {
+            bytes.truncate(self.next(valid.len()));
+        }
+        bytes
+    }
+}
+
+/// Every HDF5 file with golden answers, without those that are broken.
+fn corpus_files() -> Vec<PathBuf> {
+    let corpus = std::env::var_os("ISOTACH_CORPUS").map_or_else(
+        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus"),
+        PathBuf::from,
+    );
+    let mut found = Vec::new();
+    let mut folders = vec![corpus];
+    while let Some(folder) = folders.pop() {
+        let Ok(entries) = std::fs::read_dir(&folder) else { continue };
+        for path in entries.map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                if !path.ends_with("malformed") {
+                    folders.push(path);
+                }
+            } else if golden_path(&path).exists() {
+                found.push(path);
+            }
+        }
+    }
+    if found.is_empty() {
+        println!("left out: no corpus");
+    }
+    found.sort();
+    found
+}
+
+fn golden_path(path: &Path) -> PathBuf {
+    let mut golden = path.as_os_str().to_owned();
+    golden.push(".json");
+    golden.into()
+}
+
+fn open(path: &Path) -> Option<(Superblock, File)> {
+    let bytes = std::fs::read(path).unwrap();
+    let base = candidate_addresses(bytes.len() as u64)
+        .find(|&address| is_signature(&bytes[address as usize..]))?;
+    let name = path.display().to_string();
+    let superblock = Superblock::decode(&bytes[base as usize..], base)
+        .unwrap_or_else(|error| panic!("{name}: {error}"));
+    let sizes = superblock.sizes;
+    let bytes = bytes[base as usize..].to_vec();
+    let found = Found::default();
+    let (visited, faults) = (HashSet::new(), Vec::new());
+    Some((superblock, File { name, bytes, sizes, found, visited, faults }))
+}
+
+/// The types that the golden answers name for data sets and committed datatypes.
+fn golden_types(golden: &serde_json::Value) -> BTreeSet<String> {
+    let objects = golden["hdf5"]["objects"].as_object();
+    let types = objects.into_iter().flatten().filter_map(|(_, object)| object["type"].as_str());
+    types.map(str::to_owned).collect()
+}
+
+/// Every file that the golden answers could open, walked.
+fn walked_files() -> impl Iterator<Item = (serde_json::Value, Superblock, File)> {
+    corpus_files().into_iter().filter_map(|path| {
+        let golden = std::fs::read_to_string(golden_path(&path)).unwrap();
+        let golden: serde_json::Value = serde_json::from_str(&golden).unwrap();
+        if !golden["hdf5"].is_object() || golden["hdf5"]["open_error"] == true {
+            return None;
+        }
+        let Some((superblock, mut file)) = open(&path) else { panic!("{}", path.display()) };
+        file.walk(superblock.root_address);
+        if let Some(address) = superblock.extension_address {
+            file.walk(address);
+        }
+        file.walk_signatures();
+        Some((golden, superblock, file))
+    })
+}
+
+#[test]
+fn every_message_decodes_and_types_are_told_as_agreed() {
+    let mut messages = BTreeMap::new();
+    let mut files = 0;
+    let mut faults = Vec::new();
+    for (golden, superblock, mut file) in walked_files() {
+        let userblock = golden["hdf5"]["userblock"].as_u64();
+        assert_eq!(userblock, Some(superblock.base_address), "{}", file.name);
+        if !file.found.has_shared_heap {
+            let expected = golden_types(&golden);
+            let missing: Vec<_> = expected.difference(&file.found.types).collect();
+            if !missing.is_empty() {
+                let found = &file.found.types;
+                file.faults.push(format!("{}: {missing:?} not in {found:?}", file.name));
+            }
+        }
+        files += 1;
+        faults.append(&mut file.faults);
+        for (message_type, count) in file.found.messages {
+            *messages.entry(message_type).or_insert(0) += count;
+        }
+    }
+    println!("{files} files, messages {messages:?}");
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn damaged_messages_never_panic() {
+    let mut distinct = BTreeSet::new();
+    for (_, _, file) in walked_files() {
+        distinct.extend(file.found.distinct.into_iter().filter(|(_, bytes)| bytes.len() < 2_000));
+    }
+    let mut damage = Damage(1);
+    let mut refused = 0_u64;
+    for (message_type, valid) in &distinct {
+        for _ in 0..100 {
+            let bytes = damage.damaged(valid);
+            refused += u64::from(decode_bytes(*message_type, &bytes, Sizes::default()).is_err());
+        }
+    }
+    println!("{} messages, {refused} of their damaged copies refused", distinct.len());
+    assert_eq!(refused == 0, distinct.is_empty());
+}
