@@ -1,4 +1,119 @@
 //! HDF5's own objects: groups, links, data sets, attributes, as the file has them.
+//!
+//! The station between `format`, which decodes structures, and `netcdf4`, which makes netCDF's
+//! model of the objects. Nothing is read before it is asked for: opening reads the superblock and
+//! the root group's header, everything else is read on first use.
+//!
+//! ```text
+//! Objects -> Group -> Link -> Object: Group | Dataset | CommittedDatatype | Unknown
+//!                               each with a Node: address, path, header, attributes
+//!            Dataset -> datatype, data space, layout, filters, fill value -> read::Array
+//! ```
+//!
+//! `context` is the open file and what is kept of it; `header` gathers an object's messages;
+//! `heap`, `btree` and `chunks` walk the structures that messages point at; `virtual_dataset` and
+//! `other_files` go beyond the file.
 
-/// The objects of an open HDF5 file.
-pub struct Objects {}
+mod array;
+mod attribute;
+mod btree2;
+mod chunks;
+mod context;
+mod dataset;
+mod filters;
+mod fractal_heap;
+mod global_heap;
+mod group;
+mod header;
+mod kept;
+mod link;
+mod node;
+mod other_files;
+mod resolve;
+mod shared_message;
+mod stored;
+mod values;
+mod virtual_dataset;
+
+use std::sync::Arc;
+
+pub use isotach_format::hdf5::message::dataspace::{Dataspace, Dimension};
+pub use isotach_format::hdf5::message::datatype;
+pub use isotach_format::hdf5::message::datatype::Datatype;
+use isotach_format::hdf5::superblock::Superblock;
+
+pub use attribute::{Attribute, Attributes};
+pub use dataset::{Dataset, ExternalFile, Fill, FillStatus, LayoutKind, VirtualSource};
+pub use group::Group;
+pub use header::Header;
+pub use link::{Link, LinkTarget};
+pub use node::{CommittedDatatype, Node, Object, Unknown};
+pub use stored::stored_type;
+
+use crate::error::Result;
+use crate::file::OpenOptions;
+use crate::storage::Storage;
+use context::Context;
+
+/// The objects of an open HDF5 file. Cheap to clone; may be used by many threads at once.
+#[derive(Clone)]
+pub struct Objects {
+    context: Arc<Context>,
+    root: Group,
+}
+
+impl Objects {
+    /// Opens what `storage` delivers: reads the superblock and the root group's header.
+    ///
+    /// # Errors
+    /// There is no superblock, or the root group's header cannot be read.
+    pub fn open(
+        name: &Arc<str>,
+        storage: Arc<dyn Storage>,
+        options: &OpenOptions,
+    ) -> Result<Self> {
+        Self::of(Context::open(name, storage, options, Default::default())?)
+    }
+
+    fn of(context: Arc<Context>) -> Result<Self> {
+        let root = context.root()?;
+        Ok(Self { context, root })
+    }
+
+    /// The file's name as it was given to open.
+    pub fn file_name(&self) -> &Arc<str> {
+        &self.context.name
+    }
+
+    /// The superblock.
+    pub fn superblock(&self) -> &Superblock {
+        &self.context.superblock
+    }
+
+    /// Bytes before the superblock, which belong to somebody else.
+    pub fn user_block_bytes(&self) -> u64 {
+        self.context.superblock.base_address
+    }
+
+    /// The bytes the file is read from.
+    pub fn storage(&self) -> &Arc<dyn Storage> {
+        &self.context.storage
+    }
+
+    /// The root group.
+    pub fn root(&self) -> &Group {
+        &self.root
+    }
+
+    /// The object whose header is at `address` (as object references have it); `path` is what
+    /// it is called in errors and in paths of what lies below it.
+    pub fn object_at(&self, address: u64, path: &str) -> Object {
+        Object::open(&self.context, address, path.into())
+    }
+
+    /// The object at `path` such as `/group/data`, links followed on the way; `None` where there
+    /// is no link of that name.
+    pub fn object(&self, path: &str) -> Result<Option<Object>> {
+        self.root.object(path)
+    }
+}

@@ -125,6 +125,27 @@ impl ExtensibleArray {
         Some(Place::DataBlock(DataBlockPlace { group, block, element }))
     }
 
+    /// Where a walk goes on that found the element `index` absent: behind the page or data block
+    /// that was never written, or, where that is not known from the group's super block, behind
+    /// all data blocks that have the same super block.
+    pub fn absent_end(&self, index: u64, in_super_block: bool) -> u64 {
+        let Some(Place::DataBlock(place)) = self.place(index) else {
+            return index.saturating_add(1);
+        };
+        let elements = self.block_elements(place.group);
+        let start = self.group_offset(place.group).saturating_add(self.index_elements);
+        let (unit, offset) = match (in_super_block, place.group < self.index_groups()) {
+            (false, false) => (elements.saturating_mul(self.group_blocks(place.group)), 0),
+            (false, true) => (elements, place.block * elements),
+            (true, _) => {
+                let unit = elements.min(self.page_elements());
+                let within = place.block * elements + place.element;
+                (unit, within - within % unit)
+            }
+        };
+        start.saturating_add(offset).saturating_add(unit)
+    }
+
     /// Groups of data blocks.
     pub(super) fn groups(&self) -> u32 {
         1 + self.max_bits - self.min_bits

@@ -104,6 +104,12 @@ impl FixedArray {
         Ok(Self { address, layout, element_count, block_address, page_bits, offset_bytes })
     }
 
+    /// One more than the index of the last element in the page of the element `index`: where a
+    /// walk goes on that found the page absent.
+    pub fn page_end(&self, index: u64) -> u64 {
+        (index >> self.page_bits).saturating_add(1).saturating_mul(self.page_elements())
+    }
+
     fn page_elements(&self) -> u64 {
         1 << self.page_bits
     }

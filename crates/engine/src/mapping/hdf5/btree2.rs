@@ -1,0 +1,101 @@
+//! Walks version-2 B-trees: by a comparison to one record, or over all of them.
+
+use std::cmp::Ordering;
+
+use isotach_format::hdf5::btree::v2::{BTreeHeader, Node, NodeRef, Step};
+
+use super::context::{Context, WalkBudget};
+use crate::error::Result;
+use crate::storage::MetadataBytes;
+
+/// Bytes that hold any header.
+const HEADER_BYTES: u64 = 64;
+
+/// An opened version-2 B-tree.
+#[derive(Debug, Clone)]
+pub(super) struct BTree2 {
+    pub(super) header: BTreeHeader,
+}
+
+impl BTree2 {
+    /// Reads the header at `address`; its records must be of one of `types`.
+    pub(super) fn open(context: &Context, address: u64, types: &[u8]) -> Result<Self> {
+        let sizes = context.sizes();
+        let header = context.structure(address, HEADER_BYTES, |bytes| {
+            let header = BTreeHeader::decode(bytes, address, sizes)?;
+            header.expect_type(types)?;
+            Ok(header)
+        })?;
+        Ok(Self { header })
+    }
+
+    /// The record that `compare` calls equal; it says `Less` where what is wanted comes before.
+    pub(super) fn find(
+        &self,
+        context: &Context,
+        mut compare: impl FnMut(&[u8]) -> Result<Ordering>,
+    ) -> Result<Option<Vec<u8>>> {
+        let mut next = self.header.root();
+        // Each step is one level down: the depth is bounded by the header's.
+        while let Some(place) = next {
+            let bytes = self.node_bytes(context, &place)?;
+            let node = self.node(context, &bytes, &place)?;
+            match node.step(&mut compare)? {
+                Step::Found(record) => return Ok(Some(record.to_vec())),
+                Step::Descend(child) => next = Some(child),
+                Step::Absent => next = None,
+            }
+        }
+        Ok(None)
+    }
+
+    /// Calls `visit` with every record in the tree's order.
+    pub(super) fn for_each(
+        &self,
+        context: &Context,
+        visit: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let mut budget = WalkBudget::new(context);
+        match self.header.root() {
+            Some(root) => self.walk(context, root, &mut budget, visit),
+            None => Ok(()),
+        }
+    }
+
+    /// The records of a node and below; as deep as the node's level, which the header bounds.
+    fn walk(
+        &self,
+        context: &Context,
+        place: NodeRef,
+        budget: &mut WalkBudget,
+        visit: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        budget.spend(context, self.header.node_bytes, "version 2 B-tree node", place.address)?;
+        let bytes = self.node_bytes(context, &place)?;
+        let node = self.node(context, &bytes, &place)?;
+        let mut children = node.children().iter();
+        for record in node.records() {
+            if let Some(&child) = children.next() {
+                self.walk(context, child, budget, visit)?;
+            }
+            visit(record)?;
+        }
+        children.try_for_each(|&child| self.walk(context, child, budget, visit))
+    }
+
+    /// A node's whole space, or what the file has of it.
+    fn node_bytes(&self, context: &Context, place: &NodeRef) -> Result<MetadataBytes> {
+        let available = context.len().saturating_sub(place.address);
+        context.fetch(place.address, self.header.node_bytes.min(available))
+    }
+
+    fn node<'a>(
+        &self,
+        context: &Context,
+        bytes: &'a [u8],
+        place: &NodeRef,
+    ) -> Result<Node<'a>> {
+        Node::decode(bytes, place, &self.header)
+            .map_err(|error| context.structure_error(error.at_end(bytes.len() as u64)))
+    }
+}

@@ -1,0 +1,199 @@
+//! The open file: what is known of it, and the structures of it that are kept.
+
+use std::sync::{Arc, OnceLock};
+
+use isotach_format::Error as FormatError;
+use isotach_format::hdf5::Sizes;
+use isotach_format::hdf5::superblock::{self, Superblock};
+
+use super::fractal_heap::FractalHeap;
+use super::global_heap::Collection;
+use super::group::Group;
+use super::header::Header;
+use super::kept::Kept;
+use super::node::Object;
+use super::other_files::OtherFiles;
+use super::shared_message::SharedMessages;
+use crate::error::{Error, ErrorKind, Result};
+use crate::file::OpenOptions;
+use crate::storage::{MetadataBytes, MetadataReader, Storage};
+
+/// Object headers that are kept decoded, in bytes of their blocks.
+const KEPT_HEADER_BYTES: u64 = 4 << 20;
+/// Global heap collections that are kept, in bytes. The libraries write collections of 4 KiB.
+const KEPT_COLLECTION_BYTES: u64 = 8 << 20;
+/// Fractal heaps that are kept, by count; each keeps its blocks within a bound of its own.
+const KEPT_HEAPS: u64 = 64;
+
+/// An open HDF5 file.
+pub(super) struct Context {
+    pub(super) name: Arc<str>,
+    /// Unique for each opened file in this process.
+    pub(super) file_id: u64,
+    pub(super) storage: Arc<dyn Storage>,
+    pub(super) superblock: Superblock,
+    pub(super) options: OpenOptions,
+    pub(super) others: OtherFiles,
+    reader: MetadataReader,
+    headers: Kept<u64, Arc<Header>>,
+    pub(super) collections: Kept<u64, Arc<Collection>>,
+    pub(super) heaps: Kept<u64, Arc<FractalHeap>>,
+    pub(super) shared_messages: OnceLock<Result<Option<Arc<SharedMessages>>>>,
+}
+
+/// The place of the superblock in what `reader` delivers; `None` where it is not HDF5.
+pub(crate) fn find_superblock(reader: &MetadataReader) -> Result<Option<u64>> {
+    for address in superblock::candidate_addresses(reader.file_len()) {
+        let bytes = reader.fetch(address, superblock::SIGNATURE.len() as u64)?;
+        if superblock::is_signature(&bytes) {
+            return Ok(Some(address));
+        }
+    }
+    Ok(None)
+}
+
+impl Context {
+    /// Opens what `storage` delivers; reads the superblock only.
+    pub(super) fn open(
+        name: &Arc<str>,
+        storage: Arc<dyn Storage>,
+        options: &OpenOptions,
+        others: OtherFiles,
+    ) -> Result<Arc<Self>> {
+        let reader = MetadataReader::new(Arc::clone(name), Arc::clone(&storage))?;
+        let Some(address) = find_superblock(&reader)? else {
+            let shown = reader.fetch(0, reader.file_len().min(8))?;
+            let kind = ErrorKind::UnknownFormat { first_bytes: shown.to_vec() };
+            return Err(Error::new(name, kind));
+        };
+        let superblock = reader.structure(address, superblock::USUAL_BYTES as u64, |bytes| {
+            Superblock::decode(bytes, address)
+        })?;
+        Ok(Arc::new(Self {
+            name: Arc::clone(name),
+            file_id: crate::mapping::next_file_id(),
+            storage,
+            superblock,
+            options: options.clone(),
+            others,
+            reader,
+            headers: Kept::new(KEPT_HEADER_BYTES),
+            collections: Kept::new(KEPT_COLLECTION_BYTES),
+            heaps: Kept::new(KEPT_HEAPS),
+            shared_messages: OnceLock::new(),
+        }))
+    }
+
+    /// Widths of addresses and lengths.
+    pub(super) fn sizes(&self) -> Sizes {
+        self.superblock.sizes
+    }
+
+    /// Offset in the storage of an address of the file.
+    pub(super) fn offset(&self, address: u64) -> u64 {
+        // What is beyond 64 bits is beyond the end too, where reading it says so.
+        self.superblock.base_address.saturating_add(address)
+    }
+
+    /// Length of the file, counted in its own addresses.
+    pub(super) fn len(&self) -> u64 {
+        self.reader.file_len().saturating_sub(self.superblock.base_address)
+    }
+
+    /// The structure at `address`; see [`MetadataReader::structure`].
+    pub(super) fn structure<T>(
+        &self,
+        address: u64,
+        first_guess: u64,
+        decode: impl FnMut(&[u8]) -> isotach_format::Result<T>,
+    ) -> Result<T> {
+        self.reader.structure(self.offset(address), first_guess, decode)
+    }
+
+    /// Exactly `length` bytes at `address`.
+    pub(super) fn fetch(&self, address: u64, length: u64) -> Result<MetadataBytes> {
+        self.reader.fetch(self.offset(address), length)
+    }
+
+    /// The object header at `address`; kept.
+    pub(super) fn header(&self, address: u64) -> Result<Arc<Header>> {
+        self.headers.get_or_make(address, || {
+            let header = Header::read(self, address)?;
+            let weight = header.byte_len();
+            Ok((Arc::new(header), weight))
+        })
+    }
+
+    /// The root group.
+    pub(super) fn root(self: &Arc<Self>) -> Result<Group> {
+        let address = self.superblock.root_address;
+        match Object::open(self, address, "/".into()) {
+            Object::Group(group) => Ok(group),
+            Object::Unknown(unknown) => Err(unknown.error),
+            Object::Dataset(_) | Object::Datatype(_) => Err(self.structure_error(FormatError {
+                structure: "superblock",
+                address: self.superblock.base_address,
+                kind: isotach_format::ErrorKind::Field {
+                    field: "root group's address",
+                    value: address,
+                },
+            })),
+        }
+    }
+
+    /// An error of `kind` in this file.
+    pub(super) fn error(&self, kind: ErrorKind) -> Error {
+        Error::new(&self.name, kind)
+    }
+
+    /// The error that a structure is broken.
+    pub(super) fn structure_error(&self, error: FormatError) -> Error {
+        self.error(ErrorKind::Structure(error))
+    }
+
+    /// The error that `field` of `structure` at `address` cannot be `value`.
+    pub(super) fn bad_field(
+        &self,
+        structure: &'static str,
+        address: u64,
+        field: &'static str,
+        value: u64,
+    ) -> Error {
+        let kind = isotach_format::ErrorKind::Field { field, value };
+        self.structure_error(FormatError { structure, address, kind })
+    }
+}
+
+/// Bounds the walk over a tree: the nodes of a tree do not overlap, so together they are no larger
+/// than the file. What is larger leads back to itself.
+pub(super) struct WalkBudget {
+    remaining_bytes: u64,
+}
+
+impl WalkBudget {
+    /// A budget for one walk in `context`'s file.
+    pub(super) fn new(context: &Context) -> Self {
+        Self { remaining_bytes: context.len() }
+    }
+
+    /// Takes the `bytes` of the `structure` at `address` off what is left.
+    pub(super) fn spend(
+        &mut self,
+        context: &Context,
+        bytes: u64,
+        structure: &'static str,
+        address: u64,
+    ) -> Result<()> {
+        match self.remaining_bytes.checked_sub(bytes) {
+            Some(remaining) => {
+                self.remaining_bytes = remaining;
+                Ok(())
+            }
+            None => Err(context.structure_error(FormatError {
+                structure,
+                address,
+                kind: isotach_format::ErrorKind::Cycle,
+            })),
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! How elements of an HDF5 type lie in the file, for those who read values.
+
+use isotach_format::hdf5::message::datatype::{ByteOrder, Datatype, FixedPoint};
+use isotach_format::hdf5::text::text;
+use isotach_model::StoredType;
+use isotach_model::stored::StoredMember;
+
+/// The stored form of an element of `datatype`, as HDF5's own view shows it.
+///
+/// Integers of 1, 2, 4, 8 bytes and IEEE floats of 4 and 8 bytes are numbers. Everything that is
+/// not shown as the number it is (floats of other layouts, integers that do not use all their
+/// bits, bit fields, times) is bytes, lowest first; those in VAX order, fixed-length strings,
+/// opaque values and references are bytes as they stand. An enumeration is its numbers, a complex
+/// number an array of two.
+pub fn stored_type(datatype: &Datatype) -> StoredType {
+    let size = datatype.size() as usize;
+    match datatype {
+        Datatype::FixedPoint(integer) => integer_type(integer),
+        Datatype::Float(float) if float.is_ieee() && matches!(size, 4 | 8) => {
+            StoredType::Float { size, big_endian: float.byte_order == ByteOrder::Big }
+        }
+        Datatype::Float(float) => bytes(size, float.byte_order),
+        Datatype::Time { byte_order, .. } | Datatype::BitField { byte_order, .. } => {
+            bytes(size, *byte_order)
+        }
+        Datatype::String { .. } | Datatype::Opaque { .. } | Datatype::Reference { .. } => {
+            StoredType::Bytes { size, reversed: false }
+        }
+        Datatype::Compound { members, .. } => {
+            let members = members
+                .iter()
+                .map(|member| StoredMember {
+                    name: text(&member.name),
+                    offset: member.offset as usize,
+                    stored: stored_type(&member.datatype),
+                })
+                .collect();
+            StoredType::Compound { size, members }
+        }
+        Datatype::Enumeration { base, .. } => stored_type(base),
+        Datatype::Sequence { base, .. } => {
+            StoredType::Sequence { size, base: Box::new(stored_type(base)) }
+        }
+        Datatype::VariableString { .. } => StoredType::VarString { size },
+        Datatype::Array { dimensions, base, .. } => {
+            // The decoder has held the product against the type's size.
+            let len = dimensions.iter().map(|&len| len as usize).product();
+            StoredType::Array { len, base: Box::new(stored_type(base)) }
+        }
+        Datatype::Complex { base, .. } => {
+            StoredType::Array { len: 2, base: Box::new(stored_type(base)) }
+        }
+    }
+}
+
+fn integer_type(integer: &FixedPoint) -> StoredType {
+    let FixedPoint { size, byte_order, signed, bit_offset, precision } = *integer;
+    let uses_all_bits = bit_offset == 0 && u32::from(precision) == size.saturating_mul(8);
+    let size = size as usize;
+    let big_endian = match byte_order {
+        ByteOrder::Little => false,
+        ByteOrder::Big => true,
+        ByteOrder::Vax => return bytes(size, byte_order),
+    };
+    match (size, signed) {
+        (1 | 2 | 4 | 8, true) if uses_all_bits => StoredType::Int { size, big_endian },
+        (1 | 2 | 4 | 8, false) if uses_all_bits => StoredType::UInt { size, big_endian },
+        _ => bytes(size, byte_order),
+    }
+}
+
+fn bytes(size: usize, byte_order: ByteOrder) -> StoredType {
+    StoredType::Bytes { size, reversed: byte_order == ByteOrder::Big }
+}
