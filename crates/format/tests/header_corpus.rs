@@ -10,6 +10,7 @@ use isotach_format::Result;
 use isotach_format::hdf5::Sizes;
 use isotach_format::hdf5::btree::v1::GroupNode;
 use isotach_format::hdf5::group::symbol_table_node::SymbolTableNode;
+use isotach_format::hdf5::heap::global::GlobalHeapCollection;
 use isotach_format::hdf5::message::attribute_info::AttributeInfo;
 use isotach_format::hdf5::message::cache_image::CacheImage;
 use isotach_format::hdf5::message::comment::Comment;
@@ -26,6 +27,8 @@ use isotach_format::hdf5::message::{
 };
 use isotach_format::hdf5::object_header::ObjectHeader;
 use isotach_format::hdf5::superblock::{BtreeK, Superblock, candidate_addresses, is_signature};
+use isotach_format::hdf5::text::text;
+use isotach_format::hdf5::virtual_mapping::VirtualMapping;
 
 /// What was found in a file.
 #[derive(Default)]
@@ -346,4 +349,39 @@ fn damaged_messages_never_panic() {
     }
     println!("{} messages, {refused} of their damaged copies refused", distinct.len());
     assert_eq!(refused == 0, distinct.is_empty());
+}
+
+/// The sources that the golden answers name for virtual data sets: file and data set.
+fn golden_sources(golden: &serde_json::Value) -> BTreeSet<(String, String)> {
+    let objects = golden["hdf5"]["objects"].as_object();
+    let lists = objects.into_iter().flatten();
+    let lists = lists.filter_map(|(_, object)| object["virtual_sources"].as_array());
+    let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+    lists.flatten().map(|source| (text(&source[0]), text(&source[1]))).collect()
+}
+
+#[test]
+fn virtual_mappings_name_their_sources() {
+    let mut mapping_count = 0;
+    for (golden, _, file) in walked_files() {
+        let mut sources = BTreeSet::new();
+        for (message_type, bytes) in &file.found.distinct {
+            if *message_type != MessageType::LAYOUT {
+                continue;
+            }
+            let layout = Layout::decode(bytes, 0, file.sizes).unwrap();
+            let Layout::Virtual { heap_address: Some(address), heap_index } = layout else {
+                continue;
+            };
+            let heap = file.at(address);
+            let collection = GlobalHeapCollection::decode(heap, address, file.sizes).unwrap();
+            let block = collection.object(heap, heap_index).unwrap();
+            for mapping in VirtualMapping::decode_all(block, address, file.sizes).unwrap() {
+                mapping_count += 1;
+                sources.insert((text(&mapping.source_file), text(&mapping.source_data_set)));
+            }
+        }
+        assert_eq!(sources, golden_sources(&golden), "{}", file.name);
+    }
+    println!("{mapping_count} mappings");
 }
