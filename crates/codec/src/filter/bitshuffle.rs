@@ -130,7 +130,7 @@ fn decode_blocks(
 ///
 /// Eight rows of bits, interleaved byte by byte, are matrices of 8 by 8 bits. Transposed, these are
 /// one byte of every element; and interleaving those bytes is the byte shuffle's work.
-fn unshuffle_bits(
+pub(super) fn unshuffle_bits(
     block: &[u8],
     count: usize,
     size: usize,

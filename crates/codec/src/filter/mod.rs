@@ -1,6 +1,11 @@
 //! One file per filter, and the table that leads from a filter's number to its code.
 
 pub(crate) mod bitshuffle;
+pub(crate) mod blosc;
+pub(crate) mod blosc2;
+mod blosc_chunk;
+mod blosc_grid;
+mod blosclz;
 pub(crate) mod bzip2;
 pub(crate) mod deflate;
 pub(crate) mod fletcher32;
@@ -40,6 +45,8 @@ pub(crate) fn decoder(id: u16) -> Option<Decoder> {
         registry::SCALE_OFFSET => Decoder::IntoPlace(scale_offset::decode),
         registry::BZIP2 => Decoder::IntoPlace(bzip2::decode),
         registry::LZF => Decoder::IntoPlace(lzf::decode),
+        registry::BLOSC => Decoder::IntoPlace(blosc::decode),
+        registry::BLOSC2 => Decoder::IntoPlace(blosc2::decode),
         registry::LZ4 => Decoder::IntoPlace(lz4::decode),
         registry::BITSHUFFLE => Decoder::IntoPlace(bitshuffle::decode),
         registry::ZSTD => Decoder::IntoPlace(zstd::decode),
