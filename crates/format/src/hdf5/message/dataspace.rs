@@ -33,7 +33,7 @@ pub enum Dataspace {
 pub struct Dimension {
     /// Present length.
     pub size: u64,
-    /// Greatest length; `None` is unlimited.
+    /// Greatest length; `None` is unlimited. Not needed for reading, so not held against `size`.
     pub max: Option<u64>,
 }
 
@@ -89,9 +89,6 @@ impl Message for Dataspace {
         for size in current {
             // All ones is "unlimited" here as it is "undefined" for an address.
             let max = if has_max { cursor.address_field(sizes.length)? } else { Some(size) };
-            if max.is_some_and(|max| max < size) {
-                return Err(cursor.bad_field("maximum dimension", max.unwrap_or_default()));
-            }
             dimensions.push(Dimension { size, max });
         }
         Ok(Self::Simple(dimensions))

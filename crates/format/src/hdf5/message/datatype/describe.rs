@@ -1,6 +1,9 @@
 //! A [`Datatype`] as one line of text, such as `compound{"a":f8le,"b":array[2,3](i2be)}`.
 
-use super::{ByteOrder, CharacterSet, Datatype, FixedPoint, Float, ReferenceKind, StringPadding};
+use super::{
+    ByteOrder, CharacterSet, Datatype, FixedPoint, Float, Normalization, ReferenceKind,
+    StringPadding,
+};
 use crate::hdf5::text::{json_string, push_format, text};
 
 impl Datatype {
@@ -145,6 +148,7 @@ impl Float {
     pub fn is_ieee(&self) -> bool {
         self.is_ieee_layout()
             && self.byte_order != ByteOrder::Vax
+            && self.normalization == Normalization::HighestBitImplied
             && u64::from(self.exponent_bias) == (1_u64 << (self.exponent_size - 1)) - 1
     }
 }
