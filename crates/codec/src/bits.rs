@@ -21,7 +21,7 @@ impl<'a> BitReader<'a> {
 
     /// The byte that the next bit stands in, for errors.
     pub(crate) fn at_byte(&self) -> usize {
-        self.next - (self.count / 8) as usize
+        self.next - self.count.div_ceil(8) as usize
     }
 
     /// The next `count` bits as a number, or `None` where the input ends before. At most 64.

@@ -94,21 +94,22 @@ pub(super) fn copy_block(
     array: &mut [u8],
 ) {
     let rank = grid.shape.len();
-    let (mut origin, mut extent) = (vec![0; rank], vec![0; rank]);
-    for axis in 0..rank {
-        let in_chunk = block_at[axis] * grid.block[axis];
-        origin[axis] = chunk_at[axis] * grid.chunk[axis] + in_chunk;
+    let in_chunk = |axis: usize| block_at[axis] * grid.block[axis];
+    let origin: Vec<usize> =
+        (0..rank).map(|axis| chunk_at[axis] * grid.chunk[axis] + in_chunk(axis)).collect();
+    let extent = (0..rank).map(|axis| {
         let room = grid.shape[axis] - origin[axis];
-        extent[axis] = grid.block[axis].min(room).min(grid.chunk[axis] - in_chunk);
-    }
+        grid.block[axis].min(room).min(grid.chunk[axis] - in_chunk(axis))
+    });
+    let extent: Vec<usize> = extent.collect();
     let row_len = extent[rank - 1] * size;
     let rows = &extent[..rank - 1];
     let copied: Result<(), std::convert::Infallible> = Grid::for_each_cell(rows, |row| {
         let (mut from, mut to) = (0, 0);
-        for axis in 0..rank {
+        for (axis, start) in origin.iter().enumerate() {
             let at = row.get(axis).copied().unwrap_or(0);
             from = from * grid.block[axis] + at;
-            to = to * grid.shape[axis] + origin[axis] + at;
+            to = to * grid.shape[axis] + start + at;
         }
         array[to * size..][..row_len].copy_from_slice(&block[from * size..][..row_len]);
         Ok(())
