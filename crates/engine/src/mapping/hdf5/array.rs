@@ -51,7 +51,7 @@ pub(super) fn build(dataset: &Dataset) -> Result<Array> {
         element_size,
     };
     let heap = datatype.has_heap_data().then(|| Arc::new(GlobalHeap::new(context)) as _);
-    Ok(Array { layout, shape, stored: stored_type(datatype), heap, rules: Rules::NetCdf4 })
+    Ok(Array { layout, shape, stored: stored_type(datatype), heap, rules: Rules::NETCDF4 })
 }
 
 fn fill(dataset: &Dataset, element_size: usize) -> Result<Arc<[u8]>> {

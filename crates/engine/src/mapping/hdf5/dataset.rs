@@ -187,10 +187,9 @@ impl Dataset {
                 None => header.message::<OldFillValue>(context)?.map(FillValue::from),
             };
             Ok(match message.map(|message| message.value) {
-                None | Some(FormatFill::Default) => {
-                    Fill { status: FillStatus::Default, value: None }
-                }
-                Some(FormatFill::Undefined) => {
+                Some(FormatFill::Default) => Fill { status: FillStatus::Default, value: None },
+                // Libraries before 1.6 wrote no message where nobody set a value.
+                None | Some(FormatFill::Undefined) => {
                     Fill { status: FillStatus::Undefined, value: None }
                 }
                 Some(FormatFill::User(value)) => {

@@ -89,11 +89,6 @@ impl FractalHeap {
         })
     }
 
-    /// Bytes of an ID.
-    pub(super) fn id_bytes(&self) -> usize {
-        self.header.id_bytes
-    }
-
     /// Calls `with` on the bytes of the object `id`, and an address for errors about them.
     pub(super) fn object<T>(
         &self,
