@@ -57,9 +57,7 @@ pub(super) fn build(dataset: &Dataset) -> Result<Array> {
 fn fill(dataset: &Dataset, element_size: usize) -> Result<Arc<[u8]>> {
     match dataset.fill()?.value {
         Some(value) if value.len() == element_size => Ok(value),
-        Some(value) => {
-            Err(dataset.bad_field("fill value message", "size", value.len() as u64))
-        }
+        Some(value) => Err(dataset.bad_field("fill value message", "size", value.len() as u64)),
         None => Ok(vec![0; element_size].into()),
     }
 }

@@ -232,9 +232,9 @@ impl Dense {
                 .map_err(|error| context.structure_error(error))
         };
         match MessageFlags(record.message_flags).is_shared() {
-            true => context
-                .shared_heap(MessageType::ATTRIBUTE)?
-                .object(context, record.heap_id, decode),
+            true => {
+                context.shared_heap(MessageType::ATTRIBUTE)?.object(context, record.heap_id, decode)
+            }
             false => self.heap.object(context, record.heap_id, decode),
         }
     }
@@ -262,8 +262,7 @@ impl Dense {
                 unequal => Ok(unequal),
             }
         })?;
-        let attribute =
-            found.map(|(message, order)| Attribute::new(node, message, Some(order)));
+        let attribute = found.map(|(message, order)| Attribute::new(node, message, Some(order)));
         attribute.transpose()
     }
 }

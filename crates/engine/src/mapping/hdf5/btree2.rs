@@ -89,12 +89,7 @@ impl BTree2 {
         context.fetch(place.address, self.header.node_bytes.min(available))
     }
 
-    fn node<'a>(
-        &self,
-        context: &Context,
-        bytes: &'a [u8],
-        place: &NodeRef,
-    ) -> Result<Node<'a>> {
+    fn node<'a>(&self, context: &Context, bytes: &'a [u8], place: &NodeRef) -> Result<Node<'a>> {
         Node::decode(bytes, place, &self.header)
             .map_err(|error| context.structure_error(error.at_end(bytes.len() as u64)))
     }

@@ -13,7 +13,7 @@ use isotach_format::hdf5::text::text;
 
 use super::context::Context;
 use super::node::Node;
-use super::virtual_dataset::{self, Mapping};
+use super::virtual_dataset::{self, Mapping, SourceChain};
 use crate::error::{Error, Result};
 use crate::read::Array;
 
@@ -25,8 +25,8 @@ pub struct Dataset {
 
 pub(super) struct Inner {
     pub(super) node: Node,
-    /// How many virtual data sets this one was reached through.
-    pub(super) virtual_depth: u32,
+    /// The virtual data sets through which this one was reached.
+    pub(super) chain: SourceChain,
     datatype: OnceLock<Result<(Arc<Datatype>, Option<u64>)>>,
     dataspace: OnceLock<Result<Dataspace>>,
     layout: OnceLock<Result<Arc<Layout>>>,
@@ -90,13 +90,14 @@ pub struct VirtualSource {
 
 impl Dataset {
     pub(super) fn new(node: Node) -> Self {
-        Self::at_depth(node, 0)
+        Self::in_chain(node, SourceChain::default())
     }
 
-    pub(super) fn at_depth(node: Node, virtual_depth: u32) -> Self {
+    /// The data set as the source of a virtual one.
+    pub(super) fn in_chain(node: Node, chain: SourceChain) -> Self {
         let inner = Inner {
             node,
-            virtual_depth,
+            chain,
             datatype: OnceLock::new(),
             dataspace: OnceLock::new(),
             layout: OnceLock::new(),

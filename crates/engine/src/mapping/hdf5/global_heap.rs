@@ -71,6 +71,10 @@ impl Context {
 impl Heap for GlobalHeap {
     type Error = Error;
 
+    fn size_bytes(&self) -> u64 {
+        self.context.len()
+    }
+
     fn look_up(&self, reference: &[u8], element_size: usize) -> Result<Option<(u64, Vec<u8>)>> {
         let context = &self.context;
         let mut cursor = Cursor::new(reference, "variable-length reference", 0);

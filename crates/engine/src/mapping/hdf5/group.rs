@@ -226,12 +226,7 @@ impl Group {
 }
 
 /// The link message behind a record of the dense storage's B-tree.
-fn dense_link(
-    context: &Context,
-    heap: &FractalHeap,
-    tree: &BTree2,
-    record: &[u8],
-) -> Result<Link> {
+fn dense_link(context: &Context, heap: &FractalHeap, tree: &BTree2, record: &[u8]) -> Result<Link> {
     let record = LinkNameRecord::decode(record, tree.header.address)
         .map_err(|error| context.structure_error(error))?;
     heap.object(context, record.heap_id, |bytes, address| {
@@ -276,9 +271,7 @@ impl Names {
     }
 
     fn name(&self, context: &Context, offset: u64) -> Result<&[u8]> {
-        self.heap
-            .name(&self.segment, offset)
-            .map_err(|error| context.structure_error(error))
+        self.heap.name(&self.segment, offset).map_err(|error| context.structure_error(error))
     }
 
     /// Descends to the one symbol table node that may have `name`.
@@ -287,8 +280,8 @@ impl Names {
         let mut level = None;
         loop {
             let node = group_node(context, address, level)?;
-            let child = node
-                .child_for(|offset| self.name(context, offset).map(|key| name.cmp(key)))?;
+            let child =
+                node.child_for(|offset| self.name(context, offset).map(|key| name.cmp(key)))?;
             let Some(child) = child else { return Ok(None) };
             address = child;
             match node.header.level.checked_sub(1) {

@@ -34,6 +34,7 @@ mod shared_message;
 mod stored;
 mod values;
 mod virtual_dataset;
+mod virtual_selection;
 
 use std::sync::Arc;
 
@@ -67,11 +68,7 @@ impl Objects {
     ///
     /// # Errors
     /// There is no superblock, or the root group's header cannot be read.
-    pub fn open(
-        name: &Arc<str>,
-        storage: Arc<dyn Storage>,
-        options: &OpenOptions,
-    ) -> Result<Self> {
+    pub fn open(name: &Arc<str>, storage: Arc<dyn Storage>, options: &OpenOptions) -> Result<Self> {
         Self::of(Context::open(name, storage, options, Default::default())?)
     }
 

@@ -31,8 +31,7 @@ pub(super) struct SharedMessages {
 impl Context {
     /// What `message` says, wherever it stands.
     pub(super) fn message<M: Message>(&self, message: &RawMessage) -> Result<M> {
-        let decoded =
-            message.decode(self.sizes()).map_err(|error| self.structure_error(error))?;
+        let decoded = message.decode(self.sizes()).map_err(|error| self.structure_error(error))?;
         self.own(decoded)
     }
 

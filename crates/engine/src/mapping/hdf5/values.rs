@@ -2,15 +2,12 @@
 
 use std::sync::Arc;
 
-use isotach_format::ErrorKind as FormatErrorKind;
 use isotach_model::stored::DecodeError;
 use isotach_model::{StoredType, Values};
 
 use super::context::Context;
 use super::global_heap::GlobalHeap;
 use crate::error::{Error, ErrorKind, Result};
-
-const STRUCTURE: &str = "value";
 
 /// The `count` elements of form `stored` in `data`.
 pub(super) fn decode_values(
@@ -26,25 +23,15 @@ pub(super) fn decode_values(
 }
 
 fn decode_error(context: &Context, error: DecodeError<Error>) -> Error {
-    let kind = match error {
+    context.error(ErrorKind::Elements(match error {
         DecodeError::Heap(error) => return error,
-        DecodeError::TooShort { needed_bytes, available_bytes } => FormatErrorKind::Truncated {
-            needed_bytes: needed_bytes as u64,
-            available_bytes: available_bytes as u64,
-        },
-        DecodeError::Type(_) => {
-            FormatErrorKind::Unsupported { feature: "datatype of size", value: 0 }
+        DecodeError::TooShort { needed_bytes, available_bytes } => {
+            DecodeError::TooShort { needed_bytes, available_bytes }
         }
-        DecodeError::Sequence { count, .. } => {
-            FormatErrorKind::Field { field: "sequence length", value: count }
+        DecodeError::Type(fault) => DecodeError::Type(fault),
+        DecodeError::Sequence { count, element_size, available_bytes } => {
+            DecodeError::Sequence { count, element_size, available_bytes }
         }
-        DecodeError::HeapLimit { limit_bytes } => {
-            return context.error(ErrorKind::Limit {
-                what: "bytes taken out of the global heap",
-                value: limit_bytes.saturating_add(1),
-                limit: limit_bytes,
-            });
-        }
-    };
-    context.structure_error(isotach_format::Error { structure: STRUCTURE, address: 0, kind })
+        DecodeError::HeapLimit { limit_bytes } => DecodeError::HeapLimit { limit_bytes },
+    }))
 }

@@ -140,8 +140,8 @@ impl BTree2Index {
         }
         let context = &self.array.context;
         let types = [v2_record::CHUNK, v2_record::CHUNK_FILTERED];
-        let tree = BTree2::open(context, self.address, &types)
-            .map_err(|error| self.array.at(error))?;
+        let tree =
+            BTree2::open(context, self.address, &types).map_err(|error| self.array.at(error))?;
         let layout = ChunkRecordLayout::new(
             tree.header.record_type,
             tree.header.record_bytes,
