@@ -40,6 +40,10 @@ pub enum ErrorKind {
     Selection(isotach_model::selection::SelectionError),
     /// The type's values cannot be had in the form that was asked for.
     WrongType { stored: String, wanted: &'static str },
+    /// Elements cannot be made into values.
+    Elements(isotach_model::stored::DecodeError<std::convert::Infallible>),
+    /// Values do not convert to what was asked for.
+    Convert(isotach_model::convert::ConvertError),
     /// The caller's memory is not of the size that the selection needs.
     Destination { needed_bytes: u64, given_bytes: u64 },
     /// Data stands in another file which the options do not allow, or which cannot be opened.
@@ -105,6 +109,8 @@ impl fmt::Display for ErrorKind {
             Self::WrongType { stored, wanted } => {
                 write!(f, "values of type {stored} cannot be read as {wanted}")
             }
+            Self::Elements(source) => source.fmt(f),
+            Self::Convert(source) => source.fmt(f),
             Self::Destination { needed_bytes, given_bytes } => {
                 write!(f, "the destination has {given_bytes} bytes, the selection {needed_bytes}")
             }
@@ -117,7 +123,9 @@ impl fmt::Display for ErrorKind {
                 }
                 OtherFileReason::Broken(why) => write!(f, "refers to the file \"{path}\": {why}"),
             },
-            Self::Limit { what, value, limit } => write!(f, "{what} is {value}, the limit is {limit}"),
+            Self::Limit { what, value, limit } => {
+                write!(f, "{what} is {value}, the limit is {limit}")
+            }
         }
     }
 }

@@ -12,6 +12,7 @@ mod dimension;
 pub mod error;
 mod file;
 pub mod mapping;
+mod parallel;
 pub mod plan;
 pub mod read;
 pub mod storage;

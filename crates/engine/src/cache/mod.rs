@@ -1,1 +1,278 @@
-//! Decoded chunks within one budget.
+//! Decoded chunks within one budget for the whole process.
+//!
+//! ```text
+//! read::chunked --get_or_decode--> hit | decode, keep | wait for who decodes it | decode, not kept
+//! ```
+//! - What is read only in part is kept; what was used up whole is not (its reader decides).
+//! - A request never pushes out what it has used itself: a working set beyond the budget keeps what
+//!   fits and streams the rest, so the next request over the same chunks finds the part that fits.
+//! - A chunk larger than the budget never enters.
+//! - Two threads that want the same chunk decode it once.
+
+mod budget;
+mod entries;
+pub(crate) mod read_ahead;
+#[cfg(test)]
+mod tests;
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use crate::plan::layout::ArrayId;
+use entries::{Entries, Place};
+
+/// Tells chunks apart: the array and the chunk's number in row-major order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct ChunkKey {
+    pub(crate) array: ArrayId,
+    pub(crate) number: u64,
+}
+
+/// A decoded chunk: the bytes of its elements.
+pub(crate) type Decoded = Arc<Vec<u8>>;
+
+/// What the cache did since the process began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Statistics {
+    /// Chunks that were found decoded.
+    pub hits: u64,
+    /// Chunks that were not.
+    pub misses: u64,
+    /// Bytes that decoding gave, whether kept or not.
+    pub decoded_bytes: u64,
+    /// Bytes kept now.
+    pub kept_bytes: u64,
+    /// The most bytes that may be kept.
+    pub budget_bytes: u64,
+}
+
+/// Decoded chunks of all open files; see the module.
+pub(crate) struct ChunkCache {
+    entries: Mutex<Entries>,
+    budget: AtomicU64,
+    hits: AtomicU64,
+    misses: AtomicU64,
+    decoded_bytes: AtomicU64,
+}
+
+/// A moment of the cache's clock: what was used since then is not pushed out by the request.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Since(u64);
+
+/// A chunk that one thread decodes and others wait for.
+#[derive(Default)]
+pub(super) struct Flight {
+    outcome: Mutex<Option<Option<Decoded>>>,
+    landed: Condvar,
+}
+
+/// The cache of this process.
+pub(crate) fn global() -> &'static ChunkCache {
+    static CACHE: OnceLock<ChunkCache> = OnceLock::new();
+    CACHE.get_or_init(|| ChunkCache::new(budget::default_budget()))
+}
+
+/// The most bytes of decoded chunks that are kept: `ISOTACH_CACHE`, else an eighth of the
+/// machine's memory and at most 1 GiB, unless [`set_budget`] has changed it.
+pub fn budget() -> u64 {
+    global().budget.load(Relaxed)
+}
+
+/// Sets the most bytes of decoded chunks that are kept. What is too much goes at once.
+pub fn set_budget(bytes: u64) {
+    global().set_budget(bytes);
+}
+
+/// What the cache did since the process began.
+pub fn statistics() -> Statistics {
+    global().statistics()
+}
+
+/// An open file's number in the cache, unique in this process. When it is dropped, so are the
+/// file's chunks.
+#[derive(Debug)]
+pub struct FileNumber(u64);
+
+impl FileNumber {
+    /// A number that no other file has or had.
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Self(NEXT.fetch_add(1, Relaxed))
+    }
+
+    /// The number, for [`ArrayId::file`].
+    pub fn get(&self) -> u64 {
+        self.0
+    }
+}
+
+impl Drop for FileNumber {
+    fn drop(&mut self) {
+        global().drop_file(self.0);
+    }
+}
+
+impl ChunkCache {
+    /// A cache of `budget` bytes.
+    pub(crate) fn new(budget: u64) -> Self {
+        Self {
+            entries: Mutex::new(Entries::default()),
+            budget: AtomicU64::new(budget),
+            hits: AtomicU64::new(0),
+            misses: AtomicU64::new(0),
+            decoded_bytes: AtomicU64::new(0),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Entries> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn set_budget(&self, bytes: u64) {
+        self.budget.store(bytes, Relaxed);
+        let gone = self.lock().shrink(bytes);
+        // Freed without the lock.
+        drop(gone);
+    }
+
+    pub(crate) fn budget(&self) -> u64 {
+        self.budget.load(Relaxed)
+    }
+
+    pub(crate) fn statistics(&self) -> Statistics {
+        Statistics {
+            hits: self.hits.load(Relaxed),
+            misses: self.misses.load(Relaxed),
+            decoded_bytes: self.decoded_bytes.load(Relaxed),
+            kept_bytes: self.lock().kept_bytes(),
+            budget_bytes: self.budget(),
+        }
+    }
+
+    /// Counts bytes that were decoded without being kept.
+    pub(crate) fn count_decoded(&self, bytes: usize) {
+        self.decoded_bytes.fetch_add(bytes as u64, Relaxed);
+    }
+
+    /// The moment at which a request begins, which wants `keys` of `array`: those that are kept
+    /// count as used from now on. `None` where nothing of the array is kept.
+    pub(crate) fn begin(
+        &self,
+        array: ArrayId,
+        keys: impl Iterator<Item = ChunkKey>,
+    ) -> (Since, bool) {
+        let mut entries = self.lock();
+        let since = entries.now();
+        let any = entries.has_array(array);
+        if any {
+            keys.for_each(|key| entries.touch(&key));
+        }
+        (Since(since), any)
+    }
+
+    /// True where the chunk is kept, without using it.
+    pub(crate) fn contains(&self, key: &ChunkKey) -> bool {
+        matches!(self.lock().find(key), Some(Place::Ready(_)))
+    }
+
+    /// The chunk, where it is kept or being decoded to be kept.
+    pub(crate) fn get(&self, key: &ChunkKey) -> Option<Decoded> {
+        let found = {
+            let mut entries = self.lock();
+            entries.touch(key);
+            entries.find(key)
+        };
+        let decoded = match found {
+            Some(Place::Ready(decoded)) => Some(decoded),
+            Some(Place::Flying(flight)) => flight.wait(),
+            None => None,
+        };
+        let counter = if decoded.is_some() { &self.hits } else { &self.misses };
+        counter.fetch_add(1, Relaxed);
+        decoded
+    }
+
+    /// The chunk, decoded now if it is not kept. `None` where there is no room to keep its `bytes`:
+    /// the caller decodes it for itself then.
+    pub(crate) fn get_or_decode<E>(
+        &self,
+        key: ChunkKey,
+        bytes: usize,
+        since: Since,
+        decode: impl FnOnce() -> Result<Vec<u8>, E>,
+    ) -> Result<Option<Decoded>, E> {
+        let (flight, gone) = {
+            let mut entries = self.lock();
+            entries.touch(&key);
+            match entries.find(&key) {
+                Some(Place::Ready(decoded)) => {
+                    self.hits.fetch_add(1, Relaxed);
+                    return Ok(Some(decoded));
+                }
+                Some(Place::Flying(flight)) => {
+                    drop(entries);
+                    let decoded = flight.wait();
+                    let counter = if decoded.is_some() { &self.hits } else { &self.misses };
+                    counter.fetch_add(1, Relaxed);
+                    return Ok(decoded);
+                }
+                None => {}
+            }
+            self.misses.fetch_add(1, Relaxed);
+            match entries.take_off(key, bytes as u64, self.budget(), since.0) {
+                Some(taken) => taken,
+                None => return Ok(None),
+            }
+        };
+        drop(gone);
+        // Lands empty, so that nobody waits for ever, where decoding fails or panics.
+        let mut landing = Landing { cache: self, key, flight, decoded: None };
+        let decoded = Arc::new(decode()?);
+        self.count_decoded(decoded.len());
+        landing.decoded = Some(Arc::clone(&decoded));
+        drop(landing);
+        Ok(Some(decoded))
+    }
+
+    /// Forgets all chunks of a file.
+    pub(crate) fn drop_file(&self, file: u64) {
+        let gone = self.lock().drop_file(file);
+        drop(gone);
+    }
+}
+
+impl Flight {
+    fn wait(&self) -> Option<Decoded> {
+        let mut outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            match &*outcome {
+                Some(decoded) => return decoded.clone(),
+                None => {
+                    outcome = self.landed.wait(outcome).unwrap_or_else(PoisonError::into_inner);
+                }
+            }
+        }
+    }
+
+    fn land(&self, decoded: Option<Decoded>) {
+        *self.outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(decoded);
+        self.landed.notify_all();
+    }
+}
+
+/// Ends a flight when it is dropped.
+struct Landing<'c> {
+    cache: &'c ChunkCache,
+    key: ChunkKey,
+    flight: Arc<Flight>,
+    decoded: Option<Decoded>,
+}
+
+impl Drop for Landing<'_> {
+    fn drop(&mut self) {
+        let decoded = self.decoded.take();
+        self.cache.lock().land(&self.key, &self.flight, decoded.clone());
+        self.flight.land(decoded);
+    }
+}

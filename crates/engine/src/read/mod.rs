@@ -1,8 +1,29 @@
 //! Fetch, decode, scatter: the wanted elements into the caller's memory.
+//!
+//! ```text
+//! Array::read* -> reading (inside | fill) -> strided | chunked | inline | external | virtual
+//!                                              \-> scatter -> the caller's memory
+//! ```
+//! `destination`, `scatter` and `memory` are the rooms for unsafe code.
+
+mod array;
+mod chunked;
+mod destination;
+mod external;
+pub mod memory;
+mod reading;
+mod scatter;
+mod scratch;
+mod strided;
+mod virtual_array;
 
 use std::sync::Arc;
 
+pub(crate) use chunked::keep as keep_chunks;
+pub(crate) use reading::target_strides;
+
 use isotach_model::StoredType;
+use isotach_model::convert::Rules;
 
 use crate::error::Error;
 use crate::plan::layout::ArrayLayout;
@@ -21,4 +42,16 @@ pub struct Array {
     pub stored: StoredType,
     /// The heap of variable-length data; `None` in files that have none.
     pub heap: Option<Arc<DynHeap>>,
+    /// By which of netCDF's rules numbers convert; the file's format decides.
+    pub rules: Rules,
+}
+
+impl std::fmt::Debug for Array {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Array")
+            .field("path", &self.layout.path)
+            .field("shape", &self.shape)
+            .field("stored", &self.stored)
+            .finish_non_exhaustive()
+    }
 }

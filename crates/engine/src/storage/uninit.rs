@@ -47,6 +47,30 @@ pub(crate) fn read_at<'into>(
     if filled.as_ptr() == start && filled.len() == room { Ok(filled) } else { Err(other_memory()) }
 }
 
+/// [`read_at`], with zeros for what lies beyond the end of the storage.
+pub(crate) fn read_with_zeros<'into>(
+    storage: &dyn Storage,
+    offset: u64,
+    into: &'into mut [MaybeUninit<u8>],
+) -> io::Result<&'into mut [u8]> {
+    match read_at(storage, offset, into).map(|_| ()) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+            let there = storage.len()?.saturating_sub(offset);
+            if there >= into.len() as u64 {
+                return Err(error);
+            }
+            let (front, rest) = into.split_at_mut(there as usize);
+            if !front.is_empty() {
+                read_at(storage, offset, front)?;
+            }
+            zeroed(rest);
+        }
+        done => done?,
+    }
+    // SAFETY: either all of it came back initialised, or the front did and the rest is zeros.
+    Ok(unsafe { into.assume_init_mut() })
+}
+
 /// Replaces what is in `bytes` with `len` bytes at `offset`; empty after an error.
 pub(crate) fn read_vec(
     storage: &dyn Storage,
@@ -62,6 +86,13 @@ pub(crate) fn read_vec(
     Ok(())
 }
 
+/// Writes zeros to all of `memory`.
+pub(crate) fn zeroed(memory: &mut [MaybeUninit<u8>]) -> &mut [u8] {
+    memory.fill(MaybeUninit::new(0));
+    // SAFETY: the line above wrote every byte.
+    unsafe { memory.assume_init_mut() }
+}
+
 fn other_memory() -> io::Error {
     io::Error::other("a storage gave back other memory than it was given")
 }
@@ -75,7 +106,9 @@ mod tests {
         let mut memory = [MaybeUninit::uninit(); 10];
         let filled = fill(&mut memory, |done, rest| {
             let count = rest.len().min(3);
-            Ok(rest[..count].write_filled(done as u8))
+            rest[..count].fill(MaybeUninit::new(done as u8));
+            // SAFETY: the line above wrote it.
+            Ok(unsafe { rest[..count].assume_init_mut() })
         });
         assert_eq!(filled.unwrap(), [0, 0, 0, 3, 3, 3, 6, 6, 6, 9]);
     }
@@ -92,7 +125,7 @@ mod tests {
                 _: u64,
                 into: &'into mut [MaybeUninit<u8>],
             ) -> io::Result<&'into mut [u8]> {
-                Ok(into[1..].write_filled(1))
+                Ok(zeroed(&mut into[1..]))
             }
         }
         let mut bytes = vec![7];

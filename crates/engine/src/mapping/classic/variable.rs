@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use isotach_format::classic::{ExternalType, Variable};
-use isotach_model::{DataType, StoredType};
+use isotach_format::classic::{ExternalType, Variable, Version};
+use isotach_model::{DataType, Rules, StoredType};
 
 use super::{Contents, atomic, attribute, fill};
 use crate::attribute::Attribute;
@@ -87,7 +87,11 @@ impl VariableMapping for ClassicVariable {
             fill: fill::stored(variable).into(),
             placement,
         };
-        Ok(Arc::new(Array { layout: array, shape: layout.shape, stored, heap: None }))
+        let rules = match contents.header.version {
+            Version::Cdf1 | Version::Cdf2 => Rules::CLASSIC,
+            Version::Cdf5 => Rules::CLASSIC_64BIT_DATA,
+        };
+        Ok(Arc::new(Array { layout: array, shape: layout.shape, stored, heap: None, rules }))
     }
 }
 

@@ -1,0 +1,98 @@
+//! The one thread pool: decoding and large copies run here, beside the caller's own thread.
+//!
+//! `ISOTACH_THREADS` says how many threads; the default is what the machine has. With 1, all work
+//! stays on the caller's thread. A forked child has none of its parent's threads: the pool is built
+//! anew when the process is another one.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+/// The pool and the process that it was built in.
+static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
+
+/// How many threads work at once.
+pub fn thread_count() -> usize {
+    static COUNT: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
+    *COUNT.get_or_init(|| {
+        let asked = std::env::var("ISOTACH_THREADS").ok().and_then(|text| text.trim().parse().ok());
+        let machine = || std::thread::available_parallelism().map_or(1, usize::from);
+        asked.filter(|&count| count > 0).unwrap_or_else(machine).min(MOST_THREADS)
+    })
+}
+
+/// More threads than this only cost memory.
+const MOST_THREADS: usize = 256;
+
+/// The pool of this process; `None` where one thread is all there is, or no thread can be started.
+fn pool() -> Option<Arc<ThreadPool>> {
+    if thread_count() < 2 {
+        return None;
+    }
+    let process = std::process::id();
+    let mut kept = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    match &*kept {
+        Some((owner, pool)) if *owner == process => Some(Arc::clone(pool)),
+        _ => {
+            let builder = ThreadPoolBuilder::new()
+                .num_threads(thread_count())
+                .thread_name(|index| format!("isotach-{index}"));
+            let pool = Arc::new(builder.build().ok()?);
+            // The parent's pool: dropping it would wait for threads that are not in this process.
+            if let Some((_, parent)) = kept.replace((process, Arc::clone(&pool))) {
+                std::mem::forget(parent);
+            }
+            Some(pool)
+        }
+    }
+}
+
+/// Calls `work` with every number below `count`, on several threads where there are; the first
+/// error ends it.
+pub(crate) fn for_each<E: Send>(
+    count: usize,
+    work: impl Fn(usize) -> Result<(), E> + Sync + Send,
+) -> Result<(), E> {
+    match (count > 1).then(pool).flatten() {
+        Some(pool) => pool.install(|| (0..count).into_par_iter().try_for_each(&work)),
+        None => (0..count).try_for_each(work),
+    }
+}
+
+/// What `work` makes of each item, in order; the first error ends it.
+pub(crate) fn map<T: Sync, R: Send, E: Send>(
+    items: &[T],
+    work: impl Fn(&T) -> Result<R, E> + Sync + Send,
+) -> Result<Vec<R>, E> {
+    match (items.len() > 1).then(pool).flatten() {
+        Some(pool) => pool.install(|| items.par_iter().map(&work).collect()),
+        None => items.iter().map(work).collect(),
+    }
+}
+
+/// Runs `work` some time later on a thread of the pool. False where there is no pool.
+pub(crate) fn spawn(work: impl FnOnce() + Send + 'static) -> bool {
+    pool().is_some_and(|pool| {
+        pool.spawn(work);
+        true
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+    use super::*;
+
+    #[test]
+    fn every_number_comes_once_and_errors_come_back() {
+        let sum = AtomicUsize::new(0);
+        let all: Result<(), ()> = for_each(1000, |index| {
+            sum.fetch_add(index, Relaxed);
+            Ok(())
+        });
+        assert_eq!((all, sum.into_inner()), (Ok(()), 499_500));
+        assert_eq!(for_each(100, |index| if index == 77 { Err(index) } else { Ok(()) }), Err(77));
+    }
+}

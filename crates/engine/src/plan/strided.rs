@@ -1,0 +1,302 @@
+//! Which reads deliver the wanted elements of an array that lies in rows.
+//!
+//! ```text
+//! outer axes: one position at a time | grouped axis: some steps per read | inner axes: all of them
+//! ```
+//! From the innermost axis outward, neighbours share a read while the bytes between them cost less
+//! than a call and the read stays within a buffer. Where the wanted bytes of a read stand in the
+//! same order in the caller's memory, they are read straight into it: such a read is as long as it
+//! can be, cut only so that several threads have something to do.
+
+use super::axis_runs::{AxisRun, bounds_of, count_of};
+
+/// The longest read that goes through a buffer.
+const BUFFER_BYTES: u64 = 4 << 20;
+/// The longest read straight into the caller's memory; longer ones become several.
+const PIECE_BYTES: u64 = 4 << 20;
+/// From this length on, runs are read straight into place rather than together with the gaps.
+const DIRECT_CALLS: u64 = 4;
+
+/// The reads for a region of a strided array, counted from 0.
+#[derive(Debug, Clone)]
+pub struct StridedPlan {
+    address: u64,
+    strides: Vec<u64>,
+    element_size: u64,
+    axes: Vec<Vec<AxisRun>>,
+    /// The axis whose steps are shared out over reads; `None` where one read has everything.
+    grouped: Option<usize>,
+    /// The shares, and how many reads there are up to the end of each.
+    shares: Vec<(Share, u64)>,
+    /// Reads for one position of the outer axes.
+    reads_per_outer: u64,
+    read_count: u64,
+    /// Whether each read is one run of bytes in the caller's memory too.
+    direct: bool,
+}
+
+/// Some runs of the grouped axis that are read alike.
+#[derive(Debug, Clone, Copy)]
+struct Share {
+    first_run: usize,
+    run_count: usize,
+    /// Steps of the run that one read has; all of them where there are several runs.
+    steps_per_read: u64,
+}
+
+/// One read and what it is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StridedRead {
+    /// First byte in the storage.
+    pub address: u64,
+    /// How many bytes.
+    pub length: u64,
+    /// The runs along each axis that it delivers.
+    pub region: Vec<Vec<AxisRun>>,
+    /// The lowest position along each axis: the element at `address`.
+    pub origin: Vec<u64>,
+}
+
+/// The elements lie beyond what 64 bits can address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Overflow;
+
+/// How far an axis, with everything inside it, was brought together.
+struct Inner {
+    /// Bytes from the first to behind the last.
+    span: u64,
+    /// True where these are all wanted, and stand in the same order at the target.
+    dense: bool,
+}
+
+impl StridedPlan {
+    /// Plans reading `axes` (each with at least one run) of the array at `address`.
+    /// `target_strides` are those of the caller's memory; a call costs `call_cost` bytes.
+    pub fn new(
+        address: u64,
+        strides: &[u64],
+        element_size: usize,
+        axes: Vec<Vec<AxisRun>>,
+        target_strides: &[usize],
+        call_cost: u64,
+    ) -> Result<Self, Overflow> {
+        let element_size = element_size as u64;
+        let bounds: Vec<(u64, u64)> = axes.iter().map(|runs| bounds_of(runs)).collect();
+        check_end(address, strides, element_size, &bounds).ok_or(Overflow)?;
+        let mut plan = Self {
+            address,
+            strides: strides.to_vec(),
+            element_size,
+            grouped: None,
+            shares: Vec::new(),
+            reads_per_outer: 1,
+            read_count: 1,
+            direct: true,
+            axes,
+        };
+        let mut inner = Inner { span: element_size, dense: true };
+        for axis in (0..plan.axes.len()).rev() {
+            let runs = &plan.axes[axis];
+            let joined = join(runs, strides[axis], target_strides[axis] as u64, &inner);
+            let (low, high) = bounds[axis];
+            let span = inner.span.saturating_add((high - low).saturating_mul(strides[axis]));
+            let better_apart = inner.dense
+                && !joined.dense
+                && inner.span >= call_cost.saturating_mul(DIRECT_CALLS);
+            let fits = span <= if joined.dense { PIECE_BYTES } else { BUFFER_BYTES };
+            if joined.gap <= call_cost && fits && !better_apart {
+                inner = Inner { span, dense: joined.dense };
+                continue;
+            }
+            let together = if better_apart { 0 } else { call_cost };
+            plan.group(axis, &inner, together, target_strides[axis] as u64)?;
+            return Ok(plan);
+        }
+        plan.direct = inner.dense;
+        Ok(plan)
+    }
+
+    /// Shares the steps of `axis` out over reads.
+    fn group(
+        &mut self,
+        axis: usize,
+        inner: &Inner,
+        together: u64,
+        target_stride: u64,
+    ) -> Result<(), Overflow> {
+        let (runs, stride) = (&self.axes[axis], self.strides[axis]);
+        let mut total = 0u64;
+        let mut first_run = 0;
+        while first_run < runs.len() {
+            let run_count = alike(&runs[first_run..], stride, inner.span, together);
+            let run = &runs[first_run];
+            let step = run.stride.unsigned_abs().saturating_mul(stride);
+            let run_dense = inner.dense && is_dense(run, stride, target_stride, inner.span);
+            let gap = step.saturating_sub(inner.span);
+            let steps_per_read = match (run_count, run_dense) {
+                (1, true) => (PIECE_BYTES / inner.span.max(1)).max(1),
+                (1, false) if gap <= together && together > 0 => {
+                    BUFFER_BYTES.saturating_sub(inner.span) / step.max(1) + 1
+                }
+                (1, false) => 1,
+                _ => u64::MAX,
+            };
+            self.direct &= inner.dense && run_count == 1 && (run_dense || steps_per_read == 1);
+            let reads = if run_count > 1 { 1 } else { run.count.div_ceil(steps_per_read) };
+            total = total.checked_add(reads).ok_or(Overflow)?;
+            self.shares.push((Share { first_run, run_count, steps_per_read }, total));
+            first_run += run_count;
+        }
+        self.grouped = Some(axis);
+        self.reads_per_outer = total;
+        let outer = self.axes[..axis].iter().map(|runs| count_of(runs));
+        self.read_count =
+            outer.into_iter().try_fold(total, |n, count| n.checked_mul(count)).ok_or(Overflow)?;
+        Ok(())
+    }
+
+    /// How many reads.
+    pub fn read_count(&self) -> u64 {
+        self.read_count
+    }
+
+    /// True where each read goes straight into the caller's memory.
+    pub fn is_direct(&self) -> bool {
+        self.direct
+    }
+
+    /// Bytes that are wanted.
+    pub fn wanted_bytes(&self) -> u64 {
+        let counts = self.axes.iter().map(|runs| count_of(runs));
+        counts.fold(self.element_size, u64::saturating_mul)
+    }
+
+    /// Bytes that all reads take, wanted or not.
+    pub fn read_bytes(&self) -> u64 {
+        let Some(axis) = self.grouped else { return self.read(0).length };
+        let outer = self.axes[..axis].iter().map(|runs| count_of(runs));
+        let outer = outer.fold(1, u64::saturating_mul);
+        let mut first = 0;
+        let mut sum = 0u64;
+        for (_, end) in &self.shares {
+            // All reads of a share but the last are of the same length.
+            let full = self.read(first).length.saturating_mul(end - first - 1);
+            sum = sum.saturating_add(full).saturating_add(self.read(end - 1).length);
+            first = *end;
+        }
+        sum.saturating_mul(outer)
+    }
+
+    /// The `index`-th read, below [`Self::read_count`].
+    pub fn read(&self, index: u64) -> StridedRead {
+        let mut region = Vec::with_capacity(self.axes.len());
+        if let Some(grouped) = self.grouped {
+            self.push_outer(grouped, index / self.reads_per_outer, &mut region);
+            region.push(self.share(grouped, index % self.reads_per_outer));
+        }
+        region.extend(self.axes[region.len()..].iter().cloned());
+        let bounds = region.iter().map(|runs| bounds_of(runs));
+        let mut address = self.address;
+        let mut length = self.element_size;
+        let mut origin = Vec::with_capacity(region.len());
+        for ((low, high), stride) in bounds.zip(&self.strides) {
+            // `new` has checked that the farthest element can be addressed.
+            address += low * stride;
+            length += (high - low) * stride;
+            origin.push(low);
+        }
+        StridedRead { address, length, region, origin }
+    }
+
+    /// One position of each axis outside the grouped one.
+    fn push_outer(&self, grouped: usize, mut outer: u64, region: &mut Vec<Vec<AxisRun>>) {
+        for runs in self.axes[..grouped].iter().rev() {
+            let count = count_of(runs);
+            let mut index = outer % count;
+            outer /= count;
+            let mut runs = runs.iter();
+            let run = loop {
+                match runs.next() {
+                    Some(run) if index < run.count => break run.part(index, 1),
+                    Some(run) => index -= run.count,
+                    None => return,
+                }
+            };
+            region.push(vec![run]);
+        }
+        region.reverse();
+    }
+
+    /// The runs of the grouped axis that a read has.
+    fn share(&self, grouped: usize, index: u64) -> Vec<AxisRun> {
+        let at = self.shares.partition_point(|(_, end)| *end <= index);
+        let before = at.checked_sub(1).map_or(0, |before| self.shares[before].1);
+        let (share, _) = self.shares[at];
+        let runs = &self.axes[grouped][share.first_run..share.first_run + share.run_count];
+        if share.run_count > 1 {
+            return runs.to_vec();
+        }
+        let first = (index - before) * share.steps_per_read;
+        vec![runs[0].part(first, share.steps_per_read.min(runs[0].count - first))]
+    }
+}
+
+/// How the steps of an axis stand to one another.
+struct Joined {
+    /// The most bytes between two that follow one another.
+    gap: u64,
+    /// True where they follow one another without a gap, here and at the target.
+    dense: bool,
+}
+
+fn join(runs: &[AxisRun], stride: u64, target_stride: u64, inner: &Inner) -> Joined {
+    let steps = runs.iter().filter(|run| run.count > 1).map(|run| run.stride.unsigned_abs());
+    let jumps = runs.windows(2).map(|pair| jump(&pair[0], &pair[1]));
+    let step = steps.chain(jumps).max().unwrap_or(0);
+    let gap = step.saturating_mul(stride).saturating_sub(inner.span);
+    let dense = match runs {
+        [run] => inner.dense && is_dense(run, stride, target_stride, inner.span),
+        _ => false,
+    };
+    Joined { gap, dense }
+}
+
+/// From the last position of a run to the first of the next.
+fn jump(run: &AxisRun, next: &AxisRun) -> u64 {
+    run.position_at(run.count - 1).abs_diff(next.position)
+}
+
+fn is_dense(run: &AxisRun, stride: u64, target_stride: u64, span: u64) -> bool {
+    run.count == 1 || (run.stride == 1 && stride == span && target_stride == span)
+}
+
+/// How many of the first runs share a read: as long as the bytes between and within them cost less
+/// than a call, and the whole fits into a buffer.
+fn alike(runs: &[AxisRun], stride: u64, span: u64, together: u64) -> usize {
+    let cheap = |step: u64| step.saturating_mul(stride).saturating_sub(span) <= together;
+    let whole = |run: &AxisRun| run.count == 1 || cheap(run.stride.unsigned_abs());
+    if together == 0 || !whole(&runs[0]) {
+        return 1;
+    }
+    let (mut low, mut high) = runs[0].bounds();
+    let mut count = 1;
+    for pair in runs.windows(2) {
+        let (next_low, next_high) = pair[1].bounds();
+        (low, high) = (low.min(next_low), high.max(next_high));
+        let all = (high - low).saturating_mul(stride).saturating_add(span);
+        if !cheap(jump(&pair[0], &pair[1])) || !whole(&pair[1]) || all > BUFFER_BYTES {
+            break;
+        }
+        count += 1;
+    }
+    count
+}
+
+/// The end of the farthest element; `None` where it cannot be addressed.
+fn check_end(address: u64, strides: &[u64], size: u64, bounds: &[(u64, u64)]) -> Option<u64> {
+    let mut end = address.checked_add(size)?;
+    for ((_, high), stride) in bounds.iter().zip(strides) {
+        end = end.checked_add(high.checked_mul(*stride)?)?;
+    }
+    Some(end)
+}

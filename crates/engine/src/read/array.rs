@@ -1,0 +1,317 @@
+//! What a variable's elements can be read as.
+
+use std::convert::Infallible;
+use std::mem::MaybeUninit;
+
+use isotach_model::convert::{Number, RangeReport, convert};
+use isotach_model::selection::{Axis, Selection, SelectionError};
+use isotach_model::stored::DecodeError;
+use isotach_model::{Atomic, Heap, StoredType, Values, shape};
+
+use super::destination::Destination;
+use super::reading::{Reading, target_strides};
+use super::scatter::Target;
+use super::{Array, DynHeap, memory};
+use crate::cache::{self, ChunkCache, read_ahead};
+use crate::error::{Error, ErrorKind, Result};
+use crate::plan::axis_runs::runs_of;
+use crate::storage::uninit;
+
+/// Elements converted at a time where numbers widen in place.
+const BLOCK_ELEMENTS: usize = 1024;
+
+/// The heap of an array that may have none.
+struct ArrayHeap<'a>(Option<&'a DynHeap>);
+
+impl Heap for ArrayHeap<'_> {
+    type Error = Error;
+
+    fn look_up(&self, reference: &[u8], element_size: usize) -> Result<Option<(u64, Vec<u8>)>> {
+        self.0.map_or(Ok(None), |heap| heap.look_up(reference, element_size))
+    }
+
+    fn size_bytes(&self) -> u64 {
+        self.0.map_or(0, Heap::size_bytes)
+    }
+}
+
+impl Array {
+    /// The selected elements, of any type.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Selection`] where they do not lie within the shape, [`ErrorKind::Limit`] where
+    /// there is no memory for them, and whatever is wrong with the file.
+    pub fn read(&self, selection: &Selection) -> Result<Values> {
+        let count = self.element_count(selection)?;
+        macro_rules! numbers {
+            ($type:ty) => {
+                self.read_vec::<$type>(selection, count).map(<$type as Number>::into_values)
+            };
+        }
+        match &self.stored {
+            StoredType::Char => self.read_vec::<u8>(selection, count).map(Values::Char),
+            StoredType::Int { size: 1, .. } => numbers!(i8),
+            StoredType::Int { size: 2, .. } => numbers!(i16),
+            StoredType::Int { size: 4, .. } => numbers!(i32),
+            StoredType::Int { size: 8, .. } => numbers!(i64),
+            StoredType::UInt { size: 1, .. } => numbers!(u8),
+            StoredType::UInt { size: 2, .. } => numbers!(u16),
+            StoredType::UInt { size: 4, .. } => numbers!(u32),
+            StoredType::UInt { size: 8, .. } => numbers!(u64),
+            StoredType::Float { size: 4, .. } => numbers!(f32),
+            StoredType::Float { size: 8, .. } => numbers!(f64),
+            stored => {
+                let len = self.byte_count(count)?;
+                let bytes = memory::filled_vec::<u8, _>(len, |into| {
+                    self.fill(selection, into, false, cache::global())
+                });
+                let bytes = bytes.ok_or_else(|| self.no_memory(len))??;
+                let heap = ArrayHeap(self.heap.as_deref());
+                stored.decode(&bytes, count, &heap).map_err(|error| self.decode_error(error))
+            }
+        }
+    }
+
+    /// The selected elements into `into`, each as it is stored but in this machine's byte order.
+    /// Only for types without strings or sequences. On success every byte is initialised.
+    pub fn read_native_into(
+        &self,
+        selection: &Selection,
+        into: &mut [MaybeUninit<u8>],
+    ) -> Result<()> {
+        if !self.stored.is_flat() {
+            return Err(self.wrong_type("bytes"));
+        }
+        self.fill(selection, into, true, cache::global()).map(|_| ())
+    }
+
+    /// The selected elements into `into`, each byte as it is stored; references into heaps too.
+    /// On success every byte is initialised.
+    pub fn read_stored_into(
+        &self,
+        selection: &Selection,
+        into: &mut [MaybeUninit<u8>],
+    ) -> Result<()> {
+        self.fill(selection, into, false, cache::global()).map(|_| ())
+    }
+
+    /// The selected numbers as `T`, converted by netCDF's rules; the report says how many were
+    /// out of `T`'s range. On success every element of `into` is initialised.
+    ///
+    /// Beside `into`, memory for the stored elements is taken only where they are larger than `T`.
+    pub fn read_as_into<T: Number>(
+        &self,
+        selection: &Selection,
+        into: &mut [MaybeUninit<T>],
+    ) -> Result<RangeReport> {
+        self.convert_into(selection, into).map(|(_, report)| report)
+    }
+
+    /// The selected numbers as `T`; see [`Array::read_as_into`].
+    pub fn read_as<T: Number>(&self, selection: &Selection) -> Result<(Vec<T>, RangeReport)> {
+        let count = self.element_count(selection)?;
+        let mut report = RangeReport::default();
+        let numbers = memory::filled_numbers::<T, _>(count, |into| {
+            let (written, converted) = self.convert_into(selection, into)?;
+            report = converted;
+            Ok(written)
+        });
+        let numbers =
+            numbers.ok_or_else(|| self.no_memory(count.saturating_mul(size_of::<T>())))??;
+        Ok((numbers, report))
+    }
+
+    /// How many elements are selected, where they lie within the shape and can be counted.
+    pub(crate) fn element_count(&self, selection: &Selection) -> Result<usize> {
+        self.check(selection)?;
+        let count = selection.element_count().and_then(|count| usize::try_from(count).ok());
+        count.ok_or_else(|| self.no_memory(usize::MAX))
+    }
+
+    /// An error about this array.
+    pub(crate) fn error(&self, kind: ErrorKind) -> Error {
+        Error::new(&self.layout.file, kind).at(&self.layout.path)
+    }
+
+    /// Fills `into` with the selected elements, and gives it back written.
+    pub(super) fn fill<'m>(
+        &self,
+        selection: &Selection,
+        into: &'m mut [MaybeUninit<u8>],
+        native: bool,
+        cache: &'static ChunkCache,
+    ) -> Result<&'m mut [u8]> {
+        let given_bytes = into.len() as u64;
+        let needed = self.byte_count(self.element_count(selection)?)?;
+        if needed as u64 != given_bytes {
+            let needed_bytes = needed as u64;
+            return Err(self.error(ErrorKind::Destination { needed_bytes, given_bytes }));
+        }
+        let size = self.layout.element_size;
+        let order = native.then(|| self.stored.native_order()).filter(|order| !order.is_native());
+        // Plain numbers are reversed on their way, whatever else there is when all is there.
+        let reverse = matches!(size, 2 | 4 | 8)
+            && order.as_ref().and_then(|order| order.plain_width()) == Some(size);
+        let destination = Destination::new(into);
+        if needed > 0 {
+            let strides = target_strides(&selection.shape(), size);
+            let target = Target {
+                destination: &destination,
+                offset: 0,
+                strides: &strides,
+                element_size: size,
+                reverse,
+            };
+            let reading = Reading { layout: &self.layout, cache, depth: 0 };
+            reading.read(selection.axes.iter().map(runs_of).collect(), &target)?;
+            read_ahead::notice(cache, &self.layout, selection);
+        }
+        let bytes = destination.into_written().ok_or_else(|| {
+            self.error(ErrorKind::Destination { needed_bytes: needed as u64, given_bytes })
+        })?;
+        if let Some(order) = order.filter(|_| !reverse) {
+            order.apply(bytes);
+        }
+        Ok(bytes)
+    }
+
+    fn read_vec<T: Number>(&self, selection: &Selection, count: usize) -> Result<Vec<T>> {
+        if self.layout.element_size != size_of::<T>() {
+            return Err(self.wrong_type("numbers"));
+        }
+        memory::filled_vec(count, |into| self.fill(selection, into, true, cache::global()))
+            .ok_or_else(|| self.no_memory(count.saturating_mul(size_of::<T>())))?
+    }
+
+    /// Reads and converts; gives `into` back as bytes, all of them written.
+    fn convert_into<'m, T: Number>(
+        &self,
+        selection: &Selection,
+        into: &'m mut [MaybeUninit<T>],
+    ) -> Result<(&'m mut [u8], RangeReport)> {
+        let from = self.number_type().ok_or_else(|| self.wrong_type("numbers"))?;
+        let count = self.element_count(selection)?;
+        let into = memory::as_bytes_mut(into);
+        let (needed_bytes, given_bytes) =
+            (count.saturating_mul(size_of::<T>()) as u64, into.len() as u64);
+        if needed_bytes != given_bytes {
+            return Err(self.error(ErrorKind::Destination { needed_bytes, given_bytes }));
+        }
+        if from == T::ATOMIC {
+            let written = self.fill(selection, into, true, cache::global())?;
+            let report = RangeReport { element_count: count as u64, out_of_range_count: 0 };
+            return Ok((written, report));
+        }
+        if from.size() <= size_of::<T>() {
+            return self.widen(selection, from, T::ATOMIC, into);
+        }
+        let len = self.byte_count(count)?;
+        let stored = memory::filled_vec::<u8, _>(len, |into| {
+            self.fill(selection, into, true, cache::global())
+        });
+        let stored = stored.ok_or_else(|| self.no_memory(len))??;
+        let into = uninit::zeroed(into);
+        let report = convert(&stored, from, into, T::ATOMIC, self.rules)
+            .map_err(|error| self.error(ErrorKind::Convert(error)))?;
+        Ok((into, report))
+    }
+
+    /// Numbers that become larger: read to the end of `into`, then converted from the front. What
+    /// is written never overtakes what is still to be read.
+    fn widen<'m>(
+        &self,
+        selection: &Selection,
+        from: Atomic,
+        to: Atomic,
+        into: &'m mut [MaybeUninit<u8>],
+    ) -> Result<(&'m mut [u8], RangeReport)> {
+        let count = into.len() / to.size();
+        let start = into.len() - count * from.size();
+        let bytes = memory::fill_tail(into, start, |tail| {
+            self.fill(selection, tail, true, cache::global())
+        })?;
+        let mut report = RangeReport::default();
+        let mut block = [0u8; BLOCK_ELEMENTS * 8];
+        for first in (0..count).step_by(BLOCK_ELEMENTS) {
+            let taken = BLOCK_ELEMENTS.min(count - first);
+            let source = &mut block[..taken * from.size()];
+            source.copy_from_slice(&bytes[start + first * from.size()..][..source.len()]);
+            let target = &mut bytes[first * to.size()..][..taken * to.size()];
+            let converted = convert(source, from, target, to, self.rules)
+                .map_err(|error| self.error(ErrorKind::Convert(error)))?;
+            report.add(converted);
+        }
+        Ok((bytes, report))
+    }
+
+    /// netCDF's type of the stored numbers; `None` where they are none.
+    fn number_type(&self) -> Option<Atomic> {
+        Some(match self.stored {
+            StoredType::Int { size: 1, .. } => Atomic::Byte,
+            StoredType::Int { size: 2, .. } => Atomic::Short,
+            StoredType::Int { size: 4, .. } => Atomic::Int,
+            StoredType::Int { size: 8, .. } => Atomic::Int64,
+            StoredType::UInt { size: 1, .. } => Atomic::UByte,
+            StoredType::UInt { size: 2, .. } => Atomic::UShort,
+            StoredType::UInt { size: 4, .. } => Atomic::UInt,
+            StoredType::UInt { size: 8, .. } => Atomic::UInt64,
+            StoredType::Float { size: 4, .. } => Atomic::Float,
+            StoredType::Float { size: 8, .. } => Atomic::Double,
+            _ => return None,
+        })
+    }
+
+    fn byte_count(&self, count: usize) -> Result<usize> {
+        shape::byte_count(&[count as u64], self.layout.element_size)
+            .ok_or_else(|| self.no_memory(usize::MAX))
+    }
+
+    fn check(&self, selection: &Selection) -> Result<()> {
+        let rank = self.shape.len();
+        let given = selection.axes.len();
+        if given != rank || self.layout.shape.len() != rank {
+            return Err(self.error(ErrorKind::Selection(SelectionError::Rank { given, rank })));
+        }
+        let mut axes = selection.axes.iter().zip(&self.shape).enumerate();
+        match axes.find(|(_, (axis, len))| !axis.fits(**len)) {
+            None => Ok(()),
+            Some((axis, (wanted, &len))) => {
+                let error = match *wanted {
+                    Axis::Range { start, count, stride } => {
+                        SelectionError::Edge { axis, start, count, stride, len }
+                    }
+                    Axis::Indices(_) => {
+                        let index = wanted.bounds().map_or(0, |(_, high)| high);
+                        let index = i64::try_from(index).unwrap_or(i64::MAX);
+                        SelectionError::Index { axis, index, len }
+                    }
+                };
+                Err(self.error(ErrorKind::Selection(error)))
+            }
+        }
+    }
+
+    fn wrong_type(&self, wanted: &'static str) -> Error {
+        self.error(ErrorKind::WrongType { stored: format!("{:?}", self.stored), wanted })
+    }
+
+    fn no_memory(&self, bytes: usize) -> Error {
+        let limit = isize::MAX as u64;
+        self.error(ErrorKind::Limit { what: "bytes of the result", value: bytes as u64, limit })
+    }
+
+    fn decode_error(&self, error: DecodeError<Error>) -> Error {
+        let kind: DecodeError<Infallible> = match error {
+            DecodeError::Heap(error) => return error.at(&self.layout.path),
+            DecodeError::TooShort { needed_bytes, available_bytes } => {
+                DecodeError::TooShort { needed_bytes, available_bytes }
+            }
+            DecodeError::Type(fault) => DecodeError::Type(fault),
+            DecodeError::Sequence { count, element_size, available_bytes } => {
+                DecodeError::Sequence { count, element_size, available_bytes }
+            }
+            DecodeError::HeapLimit { limit_bytes } => DecodeError::HeapLimit { limit_bytes },
+        };
+        self.error(ErrorKind::Elements(kind))
+    }
+}

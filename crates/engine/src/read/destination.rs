@@ -1,0 +1,94 @@
+//! Room for unsafe code: the caller's memory, written by several threads at once.
+//!
+//! The contract:
+//! - A [`Destination`] stands for one `&mut [MaybeUninit<u8>]`: nobody else has access to it.
+//! - Each byte is written by one task only: the plan gives every result to one task.
+//! - Only whole writes are counted ([`Destination::wrote`]). When as many bytes are counted as
+//!   there are, and each byte was counted once, all of them are initialised.
+//! - A second pass over initialised memory ([`Destination::again`]) begins when the first has ended.
+
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The memory that a request fills.
+pub(crate) struct Destination<'d> {
+    start: *mut MaybeUninit<u8>,
+    len: usize,
+    written: AtomicUsize,
+    memory: PhantomData<&'d mut [MaybeUninit<u8>]>,
+}
+
+// SAFETY: it stands for a `&mut` slice of bytes, which may be sent; the methods that hand out parts
+// of it demand that the parts are disjoint.
+unsafe impl Send for Destination<'_> {}
+// SAFETY: as above; the counter is atomic.
+unsafe impl Sync for Destination<'_> {}
+
+impl<'d> Destination<'d> {
+    /// The destination `memory`, of which nothing is written.
+    pub(crate) fn new(memory: &'d mut [MaybeUninit<u8>]) -> Self {
+        Self {
+            start: memory.as_mut_ptr(),
+            len: memory.len(),
+            written: AtomicUsize::new(0),
+            memory: PhantomData,
+        }
+    }
+
+    /// Its length in bytes.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The bytes `offset .. offset + len`.
+    ///
+    /// # Panics
+    /// If they are not within the destination.
+    ///
+    /// # Safety
+    /// No other task has these bytes while the slice lives.
+    #[allow(clippy::mut_from_ref)]
+    pub(crate) unsafe fn part(&self, offset: usize, len: usize) -> &mut [MaybeUninit<u8>] {
+        assert!(offset <= self.len && len <= self.len - offset, "beyond the destination");
+        // SAFETY: within the memory by the line above; exclusive by this function's contract.
+        unsafe { std::slice::from_raw_parts_mut(self.start.add(offset), len) }
+    }
+
+    /// The address of the byte at `offset`, from which the caller writes no more than is there.
+    pub(crate) fn address(&self, offset: usize) -> *mut u8 {
+        assert!(offset <= self.len, "beyond the destination");
+        // SAFETY: within the memory, or one past its end, by the line above.
+        unsafe { self.start.add(offset).cast() }
+    }
+
+    /// Counts `len` bytes that were written for the first time.
+    pub(crate) fn wrote(&self, len: usize) {
+        self.written.fetch_add(len, Ordering::Relaxed);
+    }
+
+    /// True where every byte was written.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.written.load(Ordering::Acquire) == self.len
+    }
+
+    /// The same memory for a pass over what is written already.
+    ///
+    /// # Safety
+    /// Nothing else writes to this destination while the second one lives.
+    pub(crate) unsafe fn again(&self) -> Destination<'_> {
+        Destination {
+            start: self.start,
+            len: self.len,
+            written: AtomicUsize::new(0),
+            memory: PhantomData,
+        }
+    }
+
+    /// All bytes, when all are written.
+    pub(crate) fn into_written(self) -> Option<&'d mut [u8]> {
+        let complete = self.is_complete();
+        // SAFETY: every byte was counted once, so every one is initialised; `self` ends here.
+        complete.then(|| unsafe { std::slice::from_raw_parts_mut(self.start.cast(), self.len) })
+    }
+}
