@@ -1,0 +1,274 @@
+//! The data section: rows of values, read in pieces and written as they come.
+
+use isotach::model::{Atomic, DataType, Values, fill};
+use isotach::{Dimension, Group, Variable};
+
+use super::printf::Format;
+use super::text::Row;
+use super::time::{TimeUnits, char_attribute};
+use super::value::Style;
+use super::{Dump, Language, name};
+use crate::error::Result;
+use crate::slabs::Slabs;
+
+/// A longer attribute is no `C_format`.
+const LONGEST_FORMAT: usize = 99;
+
+/// A variable whose values are being written.
+struct Written<'v> {
+    variable: &'v Variable,
+    shape: Vec<u64>,
+    /// For each axis whether braces stand around its values: unlimited ones but the outermost.
+    braces: Vec<bool>,
+    style: Style,
+    /// The row of chars under way, where rows are shown as text.
+    text: Option<Row>,
+}
+
+impl Written<'_> {
+    /// Values of a row.
+    fn columns(&self) -> u64 {
+        self.shape.last().copied().unwrap_or(1)
+    }
+
+    fn row_count(&self) -> u64 {
+        self.shape.iter().rev().skip(1).product()
+    }
+
+    /// The indices of a row along all axes but the last.
+    fn indices(&self, row: u64) -> Vec<u64> {
+        let mut indices = vec![0; self.shape.len().saturating_sub(1)];
+        let mut rest = row;
+        for (index, &len) in indices.iter_mut().zip(&self.shape).rev() {
+            *index = rest % len;
+            rest /= len;
+        }
+        indices
+    }
+
+    /// How many braces stand at a row: one for each axis with braces, as long as the row is at
+    /// the edge of all axes inside of it.
+    fn brace_count(&self, indices: &[u64], is_edge: impl Fn(u64, u64) -> bool) -> usize {
+        let mut count = 0;
+        for axis in (1..self.shape.len()).rev() {
+            count += usize::from(self.braces[axis]);
+            if !is_edge(indices[axis - 1], self.shape[axis - 1]) {
+                break;
+            }
+        }
+        count
+    }
+}
+
+impl Dump<'_, '_> {
+    /// The values of those variables of a group that are wanted.
+    pub(super) fn data(&mut self, group: &Group, variables: &[Variable]) -> Result<()> {
+        if !variables.is_empty() {
+            self.out.begin_line()?;
+            self.out.put("data:\n")?;
+        }
+        for variable in variables {
+            if !self.wanted.variable(group, variable.name())? {
+                continue;
+            }
+            let dimensions = variable.dimensions()?;
+            if self.options.coordinates && !is_coordinate(group, variable, &dimensions)? {
+                continue;
+            }
+            if dimensions.iter().any(Dimension::is_empty) {
+                continue;
+            }
+            self.values(variable, &dimensions)?;
+        }
+        Ok(())
+    }
+
+    fn values(&mut self, variable: &Variable, dimensions: &[Dimension]) -> Result<()> {
+        let style = self.style(variable)?;
+        let is_text = variable.data_type() == &DataType::Atomic(Atomic::Char)
+            && style.format.as_ref().is_none_or(Format::is_string);
+        let mut written = Written {
+            variable,
+            shape: dimensions.iter().map(Dimension::len).collect(),
+            braces: dimensions.iter().map(Dimension::is_unlimited).collect(),
+            style,
+            text: is_text.then(Row::default),
+        };
+        self.out.put("\n")?;
+        self.out.begin_line()?;
+        self.out.put(" ")?;
+        self.out.put(name::escaped(variable.name()))?;
+        if dimensions.len() <= 1 {
+            self.out.put(" = ")?;
+            self.out.list_at(variable.name().len() + 4);
+        } else {
+            self.out.put(" =\n  ")?;
+            self.out.list_at(2);
+        }
+        let mut position = 0;
+        for (_, values) in Slabs::new(variable, &written.shape.clone()) {
+            match values {
+                Ok(values) => self.piece(&mut written, &values, &mut position)?,
+                Err(error) => {
+                    self.gap(&error)?;
+                    self.out.put("\n")?;
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a piece of a variable that begins at the element `position`.
+    fn piece(
+        &mut self,
+        written: &mut Written<'_>,
+        values: &Values,
+        position: &mut u64,
+    ) -> Result<()> {
+        let columns = written.columns();
+        for index in 0..values.len() {
+            let (row, column) = (*position / columns, *position % columns);
+            *position += 1;
+            if column == 0 {
+                self.begin_row(written, row)?;
+            }
+            let is_last = column + 1 == columns;
+            if let (Some(text), Values::Char(chars)) = (&mut written.text, values) {
+                let mut shown = text.next(chars[index]);
+                if is_last {
+                    shown.extend(text.end());
+                }
+                self.out.put(shown)?;
+                if is_last {
+                    self.end_row(written, row, Vec::new())?;
+                }
+                continue;
+            }
+            let mut shown = written.style.element(values, index, written.variable.data_type());
+            if is_last {
+                self.end_row(written, row, shown)?;
+            } else if self.options.full.is_some() {
+                shown.extend(b", ");
+                self.out.put(shown)?;
+                self.annotate(written, row, column)?;
+            } else {
+                shown.extend(b", ");
+                self.out.item(shown)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn begin_row(&mut self, written: &Written<'_>, row: u64) -> Result<()> {
+        let indices = written.indices(row);
+        for _ in 0..written.brace_count(&indices, |index, _| index == 0) {
+            self.out.item("{")?;
+        }
+        if self.options.brief.is_some() && written.shape.len() > 1 {
+            self.annotate_row(written, &indices)?;
+        }
+        Ok(())
+    }
+
+    /// The last element of a row, if it was not written yet, and what stands behind it.
+    fn end_row(&mut self, written: &Written<'_>, row: u64, mut last: Vec<u8>) -> Result<()> {
+        let indices = written.indices(row);
+        let braces = written.brace_count(&indices, |index, len| index + 1 == len);
+        last.extend(std::iter::repeat_n(b'}', braces));
+        let is_last_row = row + 1 == written.row_count();
+        if self.options.full.is_some() {
+            last.push(if is_last_row { b';' } else { b',' });
+            self.out.put(last)?;
+            return self.annotate(written, row, written.columns() - 1);
+        }
+        self.out.item(last)?;
+        if is_last_row {
+            self.out.item(" ;")?;
+            self.out.item("\n")?;
+        } else {
+            self.out.item(",\n")?;
+            self.out.item("  ")?;
+        }
+        Ok(())
+    }
+
+    /// The comment behind an element.
+    fn annotate(&mut self, written: &Written<'_>, row: u64, column: u64) -> Result<()> {
+        let mut indices = written.indices(row);
+        indices.push(column);
+        if self.options.full == Some(Language::F) {
+            indices.reverse();
+            indices.iter_mut().for_each(|index| *index += 1);
+        }
+        let shown: Vec<String> = indices.iter().map(u64::to_string).collect();
+        self.out.put("  // ")?;
+        self.out.put(name::escaped(written.variable.name()))?;
+        Ok(self.out.put(format!("({})\n    ", shown.join(",")))?)
+    }
+
+    /// The comment before a row.
+    fn annotate_row(&mut self, written: &Written<'_>, indices: &[u64]) -> Result<()> {
+        let columns = written.columns();
+        let shown = if self.options.brief == Some(Language::F) {
+            let begin = if columns == 1 { "1".to_owned() } else { format!("1-{columns} ") };
+            let outer = indices.iter().rev().map(|index| format!(",{}", index + 1));
+            begin + &outer.collect::<String>()
+        } else {
+            let outer: String = indices.iter().map(|index| format!("{index},")).collect();
+            outer + &if columns == 1 { "0".to_owned() } else { format!(" 0-{}", columns - 1) }
+        };
+        self.out.put("// ")?;
+        self.out.put(name::escaped(written.variable.name()))?;
+        self.out.put(format!("({shown})\n"))?;
+        self.out.begin_line()?;
+        self.out.put("    ")?;
+        self.out.list_at(4);
+        Ok(())
+    }
+
+    fn style(&self, variable: &Variable) -> Result<Style> {
+        let time = self.options.time_separator().and_then(|separator| {
+            let parent = self.bounds.as_ref().filter(|(name, _)| name == variable.name());
+            let units = TimeUnits::of(parent.map_or(variable, |(_, parent)| parent))?;
+            Some((units, separator))
+        });
+        let precision = self.options.precision;
+        let has_precision = match variable.data_type().atomic() {
+            Some(Atomic::Float) => precision.is_some_and(|given| given.float.is_some()),
+            Some(Atomic::Double) => precision.is_some_and(|given| given.double.is_some()),
+            _ => false,
+        };
+        let format = if has_precision { None } else { c_format(variable) };
+        let fill = fill_value(variable)?;
+        Ok(Style { digits: self.options.digits(), format, time, fill })
+    }
+}
+
+fn c_format(variable: &Variable) -> Option<Format> {
+    let text = char_attribute(variable, "C_format")?;
+    if text.len() > LONGEST_FORMAT {
+        return None;
+    }
+    Format::parse(std::str::from_utf8(super::text::until_zero(&text)).ok()?)
+}
+
+/// What is shown as `_`: the attribute, or the default fill value, except of bytes and of
+/// user-defined types.
+fn fill_value(variable: &Variable) -> Result<Option<Values>> {
+    let own = variable
+        .attribute("_FillValue")?
+        .filter(|attribute| attribute.len == 1 && &attribute.data_type == variable.data_type());
+    if let Some(values) = own.and_then(|own| own.values.ok()) {
+        return Ok(Some(values));
+    }
+    Ok(match variable.data_type().atomic() {
+        None | Some(Atomic::Byte | Atomic::UByte) => None,
+        Some(atomic) => Some(fill::default_fill(atomic)),
+    })
+}
+
+/// Whether the variable has one dimension, and a dimension that can be used here has its name.
+fn is_coordinate(group: &Group, variable: &Variable, dimensions: &[Dimension]) -> Result<bool> {
+    Ok(dimensions.len() == 1 && group.find_dimension(variable.name())?.is_some())
+}

@@ -1,0 +1,221 @@
+//! `isotach dump`: a file as CDL, as `ncdump` 4.9 writes it.
+//!
+//! ```text
+//! header    types, dimensions, variables      attribute, special
+//! data      rows of values                    value, number, printf, text, time, calendar
+//! xml       NcML instead of CDL
+//! out       indents, breaks lines             name escapes, select finds what -v and -g name
+//! ```
+
+mod attribute;
+mod calendar;
+mod data;
+mod header;
+mod name;
+mod number;
+mod out;
+mod printf;
+mod select;
+mod special;
+mod text;
+mod time;
+mod value;
+mod xml;
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::Path;
+
+use clap::{Args, ValueEnum};
+use isotach::{File, Format, Variable};
+
+use self::out::Out;
+use self::select::Wanted;
+use self::value::Digits;
+use crate::error::{CliError, Result};
+
+/// Language whose indices annotations show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Language {
+    /// From 0, the last dimension varies fastest.
+    #[value(alias = "C")]
+    C,
+    /// From 1, the first dimension varies fastest.
+    #[value(name = "f", aliases = ["F", "fortran", "Fortran"])]
+    F,
+}
+
+/// Options of `isotach dump`: those of `ncdump`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct DumpOptions {
+    /// Values of coordinate variables only, and the header
+    #[arg(short = 'c')]
+    coordinates: bool,
+    /// The header only, no values
+    #[arg(short = 'h')]
+    header: bool,
+    /// Values of these variables only
+    #[arg(short = 'v', value_name = "VAR,...", value_delimiter = ',')]
+    variables: Vec<String>,
+    /// A comment with the indices before each row of values
+    #[arg(short = 'b', value_name = "c|f")]
+    brief: Option<Language>,
+    /// A comment with the indices behind each value
+    #[arg(short = 'f', value_name = "c|f")]
+    full: Option<Language>,
+    /// Longest line of lists of values
+    #[arg(short = 'l', value_name = "LENGTH", default_value_t = 80,
+          value_parser = clap::value_parser!(u32).range(10..))]
+    line_length: u32,
+    /// Name of the data set in the output; else the file's
+    #[arg(short = 'n', value_name = "NAME")]
+    name: Option<String>,
+    /// Significant digits of float and double
+    #[arg(short = 'p', value_name = "DIGITS[,DIGITS]", value_parser = Precision::parse)]
+    precision: Option<Precision>,
+    /// The kind of file only
+    #[arg(short = 'k')]
+    kind: bool,
+    /// Special attributes: storage, filters, byte order, format
+    #[arg(short = 's')]
+    special: bool,
+    /// All filters as _Filter instead of _Fletcher32, _Shuffle and _DeflateLevel
+    #[arg(short = 'F')]
+    filters: bool,
+    /// Times as dates
+    #[arg(short = 't')]
+    times: bool,
+    /// Times as dates with a T between day and hour
+    #[arg(short = 'i')]
+    iso_times: bool,
+    /// Values of these groups only
+    #[arg(short = 'g', value_name = "GROUP,...", value_delimiter = ',')]
+    groups: Vec<String>,
+    /// Accepted and ignored: caching of remote variables
+    #[arg(short = 'w')]
+    with_cache: bool,
+    /// NcML instead of CDL
+    #[arg(short = 'x')]
+    xml: bool,
+    /// The file
+    file: OsString,
+}
+
+/// The value of `-p`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Precision {
+    float: Option<usize>,
+    double: Option<usize>,
+}
+
+/// Significant digits where nothing else is said.
+const DEFAULT_DIGITS: Digits = Digits { float: 7, double: 15 };
+
+impl Precision {
+    fn parse(text: &str) -> std::result::Result<Self, String> {
+        let digits = |text: &str| match text.parse() {
+            Ok(digits @ 1..=20) => Ok(digits),
+            _ => Err(format!("\"{text}\" is not a number of digits from 1 to 20")),
+        };
+        let (float, double) = match text.split_once(',') {
+            Some((float, double)) => (float, Some(digits(double)?)),
+            None => (text, None),
+        };
+        let float = if float.is_empty() { None } else { Some(digits(float)?) };
+        Ok(Self { float, double })
+    }
+}
+
+impl DumpOptions {
+    fn digits(&self) -> Digits {
+        let given = self.precision;
+        Digits {
+            float: given.and_then(|given| given.float).unwrap_or(DEFAULT_DIGITS.float),
+            double: given.and_then(|given| given.double).unwrap_or(DEFAULT_DIGITS.double),
+        }
+    }
+
+    /// Between day and hour, where times are to be shown as dates.
+    fn time_separator(&self) -> Option<char> {
+        match () {
+            () if self.iso_times => Some('T'),
+            () if self.times => Some(' '),
+            () => None,
+        }
+    }
+}
+
+/// A dump under way.
+struct Dump<'a, 'w> {
+    options: &'a DumpOptions,
+    out: Out<'w>,
+    format: Format,
+    wanted: Wanted,
+    /// Name of the bounds variable that was named last, and whose bounds they are. `ncdump`, too,
+    /// knows the last one only.
+    bounds: Option<(String, Variable)>,
+    /// Set where something could not be shown.
+    incomplete: bool,
+}
+
+/// Writes the file as text to `sink`.
+pub(crate) fn run(options: &DumpOptions, sink: &mut dyn Write) -> Result<()> {
+    let path = Path::new(&options.file);
+    let file = File::open(path)?;
+    let format = file.format()?;
+    if options.kind {
+        writeln!(sink, "{}", kind(format))?;
+        return Ok(sink.flush()?);
+    }
+    let wanted = Wanted::find(&file, &options.variables, &options.groups)?;
+    let mut dump = Dump {
+        options,
+        out: Out::new(sink, options.line_length as usize),
+        format,
+        wanted,
+        bounds: None,
+        incomplete: false,
+    };
+    let shown = path.to_string_lossy();
+    if options.xml {
+        if format == Format::NetCdf4 {
+            return Err(CliError::NotClassicModel { file: shown.into_owned() });
+        }
+        dump.xml(&file, &shown)?;
+    } else {
+        let name = options.name.as_deref().unwrap_or_else(|| name::of_file(&shown));
+        dump.cdl(&file, name)?;
+    }
+    dump.out.flush()?;
+    if dump.incomplete { Err(CliError::Incomplete) } else { Ok(()) }
+}
+
+/// The kind of file as `-k` and `_Format` tell it.
+fn kind(format: Format) -> &'static str {
+    match format {
+        Format::Classic => "classic",
+        Format::Offset64Bit => "64-bit offset",
+        Format::Data64Bit => "cdf5",
+        Format::NetCdf4 => "netCDF-4",
+        Format::NetCdf4Classic => "netCDF-4 classic model",
+    }
+}
+
+impl Dump<'_, '_> {
+    fn cdl(&mut self, file: &File, name: &str) -> Result<()> {
+        self.out.put("netcdf ")?;
+        self.out.put(name::escaped(name))?;
+        self.out.put(" {\n")?;
+        self.group(&file.root(), 0)?;
+        self.out.put("}\n")?;
+        Ok(())
+    }
+
+    /// Says where the output has a gap, and goes on.
+    fn gap(&mut self, error: &isotach::Error) -> Result<()> {
+        self.incomplete = true;
+        eprintln!("isotach: {error}");
+        let why = error.kind.to_string().replace(['\n', '\r'], " ");
+        Ok(self.out.put(format!(" // cannot be read: {why}"))?)
+    }
+}

@@ -1,0 +1,74 @@
+//! What can go wrong in a command.
+
+use std::fmt;
+use std::io;
+
+use isotach::model::selection::{ParseIndexError, SelectionError};
+
+/// The outcome of a command or a part of it.
+pub(crate) type Result<T> = std::result::Result<T, CliError>;
+
+/// Why a command did not do what was asked.
+#[derive(Debug)]
+pub(crate) enum CliError {
+    /// The output cannot be written.
+    Output(io::Error),
+    /// The file, or what was asked of it.
+    File(Box<isotach::Error>),
+    /// `-v` names a variable that is not there.
+    NoVariable(String),
+    /// `-g` names a group that is not there.
+    NoGroup(String),
+    /// NcML was asked of a file with more than the classic model.
+    NotClassicModel { file: String },
+    /// The text in brackets is no selection.
+    Indices(ParseIndexError),
+    /// The selection does not fit the variable.
+    Selection(SelectionError),
+    /// Something of the file could not be shown; it has been told already.
+    Incomplete,
+}
+
+impl fmt::Display for CliError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Output(source) => write!(f, "cannot write: {source}"),
+            Self::File(source) => source.fmt(f),
+            Self::NoVariable(name) => write!(f, "{name}: No such variable"),
+            Self::NoGroup(name) => write!(f, "{name}: No such group"),
+            Self::NotClassicModel { file } => write!(
+                f,
+                "{file}: NcML output (-x) currently only permitted for netCDF classic model"
+            ),
+            Self::Indices(source) => source.fmt(f),
+            Self::Selection(source) => source.fmt(f),
+            Self::Incomplete => f.write_str("not everything could be shown"),
+        }
+    }
+}
+
+impl std::error::Error for CliError {}
+
+impl From<io::Error> for CliError {
+    fn from(source: io::Error) -> Self {
+        Self::Output(source)
+    }
+}
+
+impl From<isotach::Error> for CliError {
+    fn from(source: isotach::Error) -> Self {
+        Self::File(Box::new(source))
+    }
+}
+
+impl From<ParseIndexError> for CliError {
+    fn from(source: ParseIndexError) -> Self {
+        Self::Indices(source)
+    }
+}
+
+impl From<SelectionError> for CliError {
+    fn from(source: SelectionError) -> Self {
+        Self::Selection(source)
+    }
+}

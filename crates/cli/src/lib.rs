@@ -1,0 +1,79 @@
+//! The `isotach` command: look at array files, dump, explain and check them.
+//!
+//! A library, so that the Python package can offer the same command; see [`main_with`].
+
+mod dump;
+mod error;
+mod slabs;
+
+use std::ffi::OsString;
+use std::io::{self, BufWriter, Write};
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+use crate::error::CliError;
+
+/// Exit code where the file or what was asked of it is not as it should be.
+const FAILURE: i32 = 1;
+
+/// Reads netCDF-4, classic netCDF and HDF5 files.
+#[derive(Parser)]
+#[command(name = "isotach", version, about)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// The file as text (CDL), as ncdump writes it
+    #[command(disable_help_flag = true)]
+    Dump {
+        #[command(flatten)]
+        options: dump::DumpOptions,
+        /// Print help
+        #[arg(long, action = clap::ArgAction::Help)]
+        help: Option<bool>,
+    },
+    /// A completion script for a shell
+    Completion {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// Runs the command with these arguments, the first of which is its name, and gives back its exit
+/// code: 0 where all went well.
+pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> i32 {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Nothing can be done where the message itself cannot be written.
+            let _written = error.print();
+            return error.exit_code();
+        }
+    };
+    let mut output = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let outcome = run(cli.command, &mut output);
+    match outcome.and_then(|code| output.flush().map(|()| code).map_err(CliError::Output)) {
+        Ok(code) => code,
+        // Whoever read the output has seen enough.
+        Err(CliError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => 0,
+        Err(CliError::Incomplete) => FAILURE,
+        Err(error) => {
+            let _flushed = output.flush();
+            eprintln!("isotach: {error}");
+            FAILURE
+        }
+    }
+}
+
+fn run(command: Command, output: &mut dyn Write) -> error::Result<i32> {
+    match command {
+        Command::Dump { options, help: _ } => dump::run(&options, output).map(|()| 0),
+        Command::Completion { shell } => {
+            clap_complete::generate(shell, &mut Cli::command(), "isotach", &mut &mut *output);
+            Ok(0)
+        }
+    }
+}
