@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use isotach::OpenOptions;
+use isotach::error::OtherFileReason;
 use isotach::hdf5::{
     Attributes, Dataset, Dataspace, FillStatus, Group, LayoutKind, Link, LinkTarget, Object,
     Objects,
 };
 use isotach::model::Values;
 use isotach::storage::LocalFile;
+use isotach::{ErrorKind, OpenOptions};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
@@ -71,6 +72,103 @@ fn malformed_files_are_walked_to_their_end() {
     assert!(walked > 0);
 }
 
+#[test]
+fn what_is_listed_is_found_by_name_and_nothing_else() {
+    let Some(corpus) = corpus() else { return };
+    let mut files = Vec::new();
+    collect(&corpus, &mut files);
+    files.retain(|file| !file.starts_with(corpus.join("malformed")));
+    let mut found = 0;
+    for file in files {
+        let Ok(objects) = open(&file) else { continue };
+        let mut paths = vec!["/".to_owned()];
+        // Each object once: groups may be their own members.
+        let mut seen = std::collections::HashSet::new();
+        while let Some(path) = paths.pop() {
+            // Handles that have listed nothing look names up in the file's own indexes.
+            let (Ok(Some(listing)), Ok(Some(looking))) =
+                (objects.object(&path), objects.object(&path))
+            else {
+                panic!("{}: {path} is gone", file.display());
+            };
+            if !seen.insert(listing.address()) {
+                continue;
+            }
+            if let (Some(listing), Some(looking)) = (listing.node(), looking.node()) {
+                for attribute in listing.attributes().unwrap().attributes.iter() {
+                    let name = attribute.name();
+                    let again = looking.attribute(name).unwrap();
+                    let again =
+                        again.unwrap_or_else(|| panic!("{}: {path}@{name}", file.display()));
+                    assert_eq!(attribute.data(), again.data());
+                    found += 1;
+                }
+                assert!(looking.attribute("no such name").unwrap().is_none());
+            }
+            if let (Object::Group(listing), Object::Group(looking)) = (&listing, &looking) {
+                for link in listing.links().unwrap().iter() {
+                    let again = looking.link_by_bytes(link.name_bytes()).unwrap();
+                    let again = again.unwrap_or_else(|| panic!("{}: {path}", file.display()));
+                    assert_eq!(link.target, again.target);
+                    found += 1;
+                    // A name that has `/` or is `.` cannot stand in a path.
+                    let is_plain = !link.name().contains('/') && &**link.name() != ".";
+                    if is_plain
+                        && let Ok(Object::Group(_) | Object::Dataset(_)) = listing.resolve(link)
+                        && std::str::from_utf8(link.name_bytes()).is_ok()
+                    {
+                        paths.push(listing.child_path(link.name()).to_string());
+                    }
+                }
+                assert!(looking.link("no such name").unwrap().is_none());
+            }
+        }
+    }
+    assert!(found > 10_000, "only {found} links and attributes");
+}
+
+#[test]
+fn links_lead_where_they_say() {
+    let Some(corpus) = corpus() else { return };
+    for file in ["derived/groups_earliest.h5", "derived/groups_latest.h5"] {
+        let objects = open(&corpus.join(file)).unwrap();
+        let address = |path: &str| objects.object(path).unwrap().unwrap().address();
+        assert_eq!(address("/ordered/soft"), address("/ordered/alpha"));
+        assert_eq!(address("/ordered/loop/./loop//loop/soft"), address("ordered/alpha"));
+        assert!(objects.object("/ordered/absent").unwrap().is_none());
+        let loops = format!("/ordered{}", "/loop".repeat(40));
+        let error = objects.object(&loops).err().unwrap();
+        assert!(matches!(error.kind, ErrorKind::Limit { limit: 32, .. }), "{error}");
+        let error = objects.object("/ordered/dangling").err().unwrap();
+        assert!(matches!(error.kind, ErrorKind::NotFound { .. }), "{error}");
+        let there = objects.object("/ordered/ext").unwrap().unwrap();
+        assert_eq!(&**there.path(), "/ordered/ext");
+        assert_ne!(there.node().unwrap().file_id(), objects.root().node().file_id());
+        let error = objects.object("/ordered/ext_missing").err().unwrap();
+        let ErrorKind::OtherFile { path, reason: OtherFileReason::Failed(_) } = error.kind else {
+            panic!("{error}");
+        };
+        assert_eq!(path, "absent.h5");
+    }
+    let bundle = open(&corpus.join("jhdf/external_link.bundle/external_link.hdf5")).unwrap();
+    let far = bundle.object("/root_slash/links_group/external_link").unwrap().unwrap();
+    assert!(matches!(far, Object::Dataset(_)), "over two files");
+}
+
+#[test]
+fn other_files_stay_closed_where_they_are_not_allowed() {
+    let Some(corpus) = corpus() else { return };
+    let path = corpus.join("derived/groups_latest.h5");
+    let options = OpenOptions { other_files: false };
+    let name: Arc<str> = path.to_string_lossy().into();
+    let storage = Arc::new(LocalFile::open(&path).unwrap());
+    let objects = Objects::open(&name, storage, &options).unwrap();
+    let error = objects.object("/ordered/ext").err().unwrap();
+    let is_refused =
+        matches!(&error.kind, ErrorKind::OtherFile { reason: OtherFileReason::NotAllowed, .. });
+    assert!(is_refused, "{error}");
+}
+
 /// The corpus, or a word that the test is left out.
 fn corpus() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
@@ -93,11 +191,16 @@ fn collect(directory: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
+fn open(path: &Path) -> isotach::Result<Objects> {
+    let name: Arc<str> = path.to_string_lossy().into();
+    let storage = LocalFile::open(path)
+        .map_err(|error| isotach::Error::new(&name, ErrorKind::Open(error.into())))?;
+    Objects::open(&name, Arc::new(storage), &OpenOptions::default())
+}
+
 /// The `hdf5` section of the golden JSON as we find it.
 fn summary(path: &Path) -> Value {
-    let Ok(storage) = LocalFile::open(path) else { return json!({"open_error": true}) };
-    let name: Arc<str> = path.to_string_lossy().into();
-    let objects = match Objects::open(&name, Arc::new(storage), &OpenOptions::default()) {
+    let objects = match open(path) {
         Ok(objects) => objects,
         Err(error) => return json!({"open_error": true, "_error": error.to_string()}),
     };
@@ -145,16 +248,13 @@ impl Walk {
         }
         self.first_paths.insert(object.address(), Arc::clone(&path));
         let mut shown = match &object {
-            Object::Group(group) => {
-                let shown = match group.links() {
-                    Ok(links) => {
-                        self.stack.push((group.clone(), links, 0));
-                        json!({"kind": "group"})
-                    }
-                    Err(error) => failed(&error),
-                };
-                shown
-            }
+            Object::Group(group) => match group.links() {
+                Ok(links) => {
+                    self.stack.push((group.clone(), links, 0));
+                    json!({"kind": "group"})
+                }
+                Err(error) => failed(&error),
+            },
             Object::Dataset(dataset) => match show_dataset(dataset) {
                 Ok(shown) => shown,
                 Err(error) => failed(&error),

@@ -143,7 +143,7 @@ fn part(axis: &RegularAxis, from: u64, len: u64) -> Blocks {
     let block = period(axis);
     let start = (from / block).saturating_mul(axis.stride).saturating_add(from % block);
     let start = axis.start.saturating_add(start);
-    match len % block == 0 {
+    match len.is_multiple_of(block) {
         true => Blocks { start, stride: axis.stride, count: len / block, block },
         false => Blocks { start, stride: len, count: 1, block: len },
     }
