@@ -15,7 +15,7 @@ fn read(array: &Array, selection: &Selection) -> Result<Vec<u8>> {
     let count = selection.element_count().unwrap() as usize * array.layout.element_size;
     let mut into = vec![MaybeUninit::new(0x55); count];
     array.read_stored_into(selection, &mut into)?;
-    // Every byte was initialised above, whatever the read did.
+    // SAFETY: every byte was initialised above, whatever the read did.
     Ok(into.iter().map(|byte| unsafe { byte.assume_init() }).collect())
 }
 

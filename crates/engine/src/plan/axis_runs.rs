@@ -84,18 +84,25 @@ pub fn runs_of(axis: &Axis) -> Vec<AxisRun> {
     }
 }
 
-/// The runs of pairs (position, result): as long as each can be.
+/// The runs of pairs (position, result), which are taken in their order. Two alone make a run only
+/// where they are neighbours: what lies far apart is better read apart.
 pub fn runs_of_positions(pairs: impl IntoIterator<Item = (u64, u64)>) -> Vec<AxisRun> {
     let mut runs: Vec<AxisRun> = Vec::new();
-    for (position, result) in pairs {
+    let mut pairs = pairs.into_iter().peekable();
+    while let Some((position, result)) = pairs.next() {
         if let Some(run) = runs.last_mut()
             && run.result + run.count == result
             && let Some(stride) = difference(run.position_at(run.count - 1), position)
-            && (run.count == 1 || run.stride == stride)
         {
-            run.stride = stride;
-            run.count += 1;
-            continue;
+            let mut goes_on = || {
+                let third = pairs.peek().and_then(|(next, _)| difference(position, *next));
+                stride.unsigned_abs() <= 1 || third == Some(stride)
+            };
+            if run.stride == stride || (run.count == 1 && goes_on()) {
+                run.stride = stride;
+                run.count += 1;
+                continue;
+            }
         }
         runs.push(AxisRun { result, count: 1, position, stride: 1 });
     }
