@@ -1,1 +1,130 @@
 //! NetCDF-4: dimensions, types, variables and groups over HDF5 objects.
+//!
+//! Between `hdf5`, which shows the objects as the file has them, and the public face. Nothing is
+//! read before it is asked for: a variable is found by its name alone, its dimensions by the
+//! addresses of their scales, and a group's objects are looked through only when they are listed.
+//!
+//! ```text
+//! group     -> group        members: one look at every object of a group
+//! data set  -> variable     and, where it is a dimension scale, -> dimension
+//! data type -> user type    types: HDF5's types in netCDF's words
+//! attribute -> attribute    without those that HDF5 and netCDF keep for themselves
+//! ```
+//! What needs the whole file is found on first need and kept: `numbering` (ids of dimensions that
+//! the file does not number), `phony` (dimensions of data sets without any, as in plain HDF5
+//! files), `anonymous` (types without a name), `extents` (lengths of unlimited dimensions).
+//!
+//! One odd object never costs the file: what cannot be shown is left out, with the reason.
+
+mod anonymous;
+mod attribute;
+mod dimension;
+mod extents;
+mod group;
+mod member;
+mod numbering;
+mod phony;
+mod reserved;
+mod scope;
+mod types;
+mod variable;
+
+use std::sync::{Arc, OnceLock};
+
+use self::anonymous::AnonymousTypes;
+use self::group::{GroupData, NetCdf4Group};
+use self::numbering::Numbering;
+use self::phony::PhonyDimensions;
+use super::hdf5::Objects;
+use super::{FileMapping, GroupMapping};
+use crate::error::Result;
+use crate::file::{Format, OpenOptions};
+use crate::storage::Storage;
+
+/// Groups in groups deeper than this are left out: walks over the tree recurse. Real files stay
+/// below 30.
+const GROUP_DEPTH: u32 = 256;
+
+/// Which object: the file's number in this process, and the address of the object's header.
+type ObjectId = (u64, u64);
+
+/// What is known of an open file. Groups and variables are kept in the tree below `root`.
+struct Contents {
+    objects: Objects,
+    root: Arc<GroupData>,
+    is_classic: OnceLock<Result<bool>>,
+    numbering: OnceLock<Result<Numbering>>,
+    phony: OnceLock<Result<PhonyDimensions>>,
+    anonymous: OnceLock<Result<AnonymousTypes>>,
+}
+
+struct NetCdf4File {
+    contents: Arc<Contents>,
+}
+
+/// Opens what `storage` delivers as an HDF5 file: reads the superblock and the root group's header.
+pub(crate) fn open(
+    name: &Arc<str>,
+    storage: Arc<dyn Storage>,
+    options: &OpenOptions,
+) -> Result<Arc<dyn FileMapping>> {
+    let objects = Objects::open(name, storage, options)?;
+    let root = Arc::new(GroupData::root(objects.root().clone(), objects.file_name()));
+    let contents = Contents {
+        objects,
+        root,
+        is_classic: OnceLock::new(),
+        numbering: OnceLock::new(),
+        phony: OnceLock::new(),
+        anonymous: OnceLock::new(),
+    };
+    Ok(Arc::new(NetCdf4File { contents: Arc::new(contents) }))
+}
+
+impl FileMapping for NetCdf4File {
+    fn root(&self) -> Arc<dyn GroupMapping> {
+        Arc::new(NetCdf4Group::new(&self.contents, &self.contents.root))
+    }
+
+    fn format(&self) -> Result<Format> {
+        Ok(match self.contents.is_classic()? {
+            true => Format::NetCdf4Classic,
+            false => Format::NetCdf4,
+        })
+    }
+
+    fn hdf5(&self) -> Option<&Objects> {
+        Some(&self.contents.objects)
+    }
+}
+
+impl Contents {
+    /// True where the file says that it keeps to the classic model.
+    fn is_classic(&self) -> Result<bool> {
+        let find = || Ok(self.root.group.node().attribute(reserved::CLASSIC_MODEL)?.is_some());
+        self.is_classic.get_or_init(find).clone()
+    }
+
+    fn numbering(&self) -> Result<&Numbering> {
+        kept(&self.numbering, || Numbering::find(self))
+    }
+
+    fn phony(&self) -> Result<&PhonyDimensions> {
+        kept(&self.phony, || PhonyDimensions::find(self))
+    }
+
+    fn anonymous(&self) -> Result<&AnonymousTypes> {
+        kept(&self.anonymous, || AnonymousTypes::find(self))
+    }
+
+    /// All groups, each before those below it. A group that can be reached by two paths comes
+    /// once: a few hard links make more paths than there is time for.
+    fn groups(&self) -> Result<Vec<Arc<GroupData>>> {
+        self.root.with_descendants()
+    }
+}
+
+/// What `find` finds, which is asked once.
+fn kept<T>(cell: &OnceLock<Result<T>>, find: impl FnOnce() -> Result<T>) -> Result<&T> {
+    cell.get_or_init(find).as_ref().map_err(Clone::clone)
+}

@@ -1,0 +1,67 @@
+//! Types without a name in the file, named as libnetcdf names them: after their class and a
+//! number, in the group of the first variable that has the type.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use isotach_format::hdf5::message::datatype::Datatype;
+use isotach_model::UserType;
+
+use super::group::GroupData;
+use super::scope::{self, DefinedType};
+use super::{Contents, ObjectId, types};
+use crate::error::Result;
+
+/// All of them, in the whole file.
+#[derive(Default)]
+pub(super) struct AnonymousTypes {
+    all: Vec<DefinedType>,
+    by_group: HashMap<ObjectId, Vec<DefinedType>>,
+}
+
+impl AnonymousTypes {
+    pub(super) fn find(contents: &Contents) -> Result<Self> {
+        let mut found = Self::default();
+        for group in contents.groups()? {
+            let Ok(members) = group.members() else { continue };
+            for (place, variable) in members.placed_variables() {
+                let datatype = variable.dataset.datatype()?;
+                if types::needs_name(datatype) && variable.dataset.committed_datatype()?.is_none() {
+                    found.find_or_add(&group, place, datatype);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// The type that stands for `datatype` where one does.
+    pub(super) fn type_of(&self, datatype: &Datatype) -> Option<Arc<UserType>> {
+        scope::same_in(&self.all, datatype)
+    }
+
+    /// Those of a group.
+    pub(super) fn of_group(&self, group: ObjectId) -> &[DefinedType] {
+        self.by_group.get(&group).map_or(&[], Vec::as_slice)
+    }
+
+    /// Parts come before the whole. As deep as types are nested, which decoding bounds.
+    fn find_or_add(
+        &mut self,
+        group: &Arc<GroupData>,
+        place: usize,
+        datatype: &Datatype,
+    ) -> Option<Arc<UserType>> {
+        let known = scope::committed(group, datatype).or_else(|| self.type_of(datatype));
+        if known.is_some() {
+            return known;
+        }
+        let mut find = |part: &Datatype| self.find_or_add(group, place, part);
+        let mut user = types::user_type(datatype, String::new(), &group.path, &mut find)?;
+        user.name = format!("_Anonymous{}{}", types::class_name(datatype), self.all.len() + 1);
+        let user = Arc::new(user);
+        let defined = DefinedType::anonymous(place, datatype, Arc::clone(&user));
+        self.by_group.entry(group.object()).or_default().push(defined.clone());
+        self.all.push(defined);
+        Some(user)
+    }
+}

@@ -1,0 +1,185 @@
+//! Dimensions: data sets that are dimension scales, and which of them are along a variable.
+//!
+//! ```text
+//! variable: _Netcdf4Coordinates = ids of dimensions
+//!           DIMENSION_LIST      = for each axis, references to scales
+//! scale:    CLASS = DIMENSION_SCALE, NAME, _Netcdf4Dimid; its name is that of its link
+//! ```
+
+use std::sync::{Arc, Weak};
+
+use isotach_format::hdf5::message::dataspace::Dimension as Axis;
+use isotach_model::Values;
+
+use super::group::GroupData;
+use super::member::Member;
+use super::{Contents, ObjectId, reserved};
+use crate::dimension::{Dimension, DimensionParts};
+use crate::error::Result;
+
+/// A dimension as the file tells it; that of a scale, or one made up.
+pub(super) struct Dim {
+    pub(super) name: Arc<str>,
+    /// Path of its group, and the group.
+    pub(super) group: Arc<str>,
+    pub(super) owner: Weak<GroupData>,
+    /// The scale; `None` for a dimension that is made up.
+    pub(super) object: Option<ObjectId>,
+    /// The extent of the scale's first axis.
+    pub(super) len: u64,
+    pub(super) unlimited: bool,
+    /// The id that the file gives it, or that it was made up with.
+    pub(super) id: Option<i32>,
+}
+
+impl Dim {
+    /// Its number, which for a scale that has none depends on all scales of the file.
+    pub(super) fn id(&self, contents: &Contents) -> Result<i32> {
+        match (self.id, self.object) {
+            (Some(id), _) => Ok(id),
+            (None, Some(object)) => Ok(contents.numbering()?.id(object).unwrap_or(-1)),
+            (None, None) => Ok(-1),
+        }
+    }
+
+    /// Present length: that of an unlimited one is the largest extent of the variables along it.
+    fn present_len(&self, contents: &Contents) -> Result<u64> {
+        match (self.unlimited, self.object, self.owner.upgrade()) {
+            (true, Some(object), Some(owner)) => {
+                Ok(owner.extents(contents)?.get(&object).copied().unwrap_or(0))
+            }
+            _ => Ok(self.len),
+        }
+    }
+
+    /// The dimension as users see it.
+    pub(super) fn dimension(&self, contents: &Contents) -> Result<Dimension> {
+        Ok(Dimension(Arc::new(DimensionParts {
+            name: self.name.as_ref().to_owned(),
+            group: self.group.as_ref().to_owned(),
+            len: self.present_len(contents)?,
+            unlimited: self.unlimited,
+            id: self.id(contents)?,
+        })))
+    }
+}
+
+/// The dimensions of `variable` in `group`, outermost first.
+pub(super) fn of_variable(
+    contents: &Contents,
+    group: &Arc<GroupData>,
+    variable: &Member,
+) -> Result<Vec<Arc<Dim>>> {
+    let named = named_dimensions(contents, group, variable)?;
+    if named.iter().all(Option::is_some) {
+        return Ok(named.into_iter().flatten().collect());
+    }
+    Ok(contents.phony()?.of_variable(group.object(), variable).unwrap_or_default())
+}
+
+/// For each axis of `variable`, the dimension that the file says is along it.
+pub(super) fn named_dimensions(
+    contents: &Contents,
+    group: &Arc<GroupData>,
+    variable: &Member,
+) -> Result<Vec<Option<Arc<Dim>>>> {
+    let axes = variable.axes();
+    if let (Some(scale), [_]) = (&variable.scale, axes) {
+        return Ok(vec![Some(Arc::clone(scale))]);
+    }
+    if axes.is_empty() {
+        return Ok(Vec::new());
+    }
+    let scales = attached_scales(variable);
+    let scale_at = |axis: usize| scales.as_ref().and_then(|scales| *scales.get(axis)?);
+    let ids = coordinate_ids(variable);
+    let mut found = Vec::with_capacity(axes.len());
+    for axis in 0..axes.len() {
+        let id = ids.as_ref().and_then(|ids| ids.get(axis).copied());
+        let attached = match scale_at(axis) {
+            Some(address) => find_scale(contents, group, (variable.file_id(), address))?,
+            None => None,
+        };
+        found.push(match (id, attached) {
+            (Some(id), Some(dim)) if dim.id(contents)? == id => Some(dim),
+            (Some(id), attached) => find_by_id(contents, group, id)?.or(attached),
+            (None, attached) => attached,
+        });
+    }
+    Ok(found)
+}
+
+/// For each axis, the address of the scale that is attached to it (the last, where there are
+/// several, as libnetcdf has it); `None` where nothing is attached to any.
+fn attached_scales(variable: &Member) -> Option<Vec<Option<u64>>> {
+    let Values::Sequence(axes) = variable.attribute(reserved::DIMENSION_LIST)?.values().ok()?
+    else {
+        return None;
+    };
+    let last = |axis: &Values| match axis {
+        Values::Bytes { size, bytes } if (1..=8).contains(size) => {
+            let reference = bytes.chunks_exact(*size).next_back()?;
+            let mut address = [0; 8];
+            address[..*size].copy_from_slice(reference);
+            Some(u64::from_le_bytes(address))
+        }
+        _ => None,
+    };
+    Some(axes.iter().map(last).collect())
+}
+
+/// The ids of its dimensions where the file has them.
+fn coordinate_ids(variable: &Member) -> Option<Vec<i32>> {
+    match variable.attribute(reserved::COORDINATES)?.values().ok()? {
+        Values::I32(ids) if ids.len() == variable.axes().len() => Some(ids),
+        _ => None,
+    }
+}
+
+/// The dimension of a scale: in the group, in one above it, or, as no library writes it, anywhere.
+fn find_scale(
+    contents: &Contents,
+    group: &Arc<GroupData>,
+    object: ObjectId,
+) -> Result<Option<Arc<Dim>>> {
+    for group in group.with_ancestors() {
+        if let Some(dim) = group.scale(object)? {
+            return Ok(Some(dim));
+        }
+    }
+    Ok(contents.numbering()?.scale(object))
+}
+
+fn find_by_id(
+    contents: &Contents,
+    group: &Arc<GroupData>,
+    id: i32,
+) -> Result<Option<Arc<Dim>>> {
+    for group in group.with_ancestors() {
+        for dim in group.members()?.scales() {
+            if dim.id(contents)? == id {
+                return Ok(Some(Arc::clone(dim)));
+            }
+        }
+    }
+    Ok(contents.numbering()?.by_id(id))
+}
+
+/// The dimension that a scale of those axes is.
+pub(super) fn of_scale(
+    owner: &Arc<GroupData>,
+    name: &Arc<str>,
+    object: ObjectId,
+    axis: Axis,
+    id: Option<i32>,
+) -> Arc<Dim> {
+    Arc::new(Dim {
+        name: Arc::clone(name),
+        group: Arc::clone(&owner.path),
+        owner: Arc::downgrade(owner),
+        object: Some(object),
+        len: axis.size,
+        unlimited: axis.max.is_none(),
+        id,
+    })
+}

@@ -1,0 +1,315 @@
+//! Groups: what they hold, found by name or listed.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+
+use isotach_model::UserType;
+use isotach_model::names::normalized;
+
+use super::dimension::Dim;
+use super::member::{Member, Members, object_id};
+use super::scope::DefinedType;
+use super::variable::NetCdf4Variable;
+use super::{Contents, GROUP_DEPTH, ObjectId, attribute, extents, kept, reserved, scope};
+use crate::attribute::Attribute;
+use crate::dimension::Dimension;
+use crate::error::{Error, ErrorKind, Result};
+use crate::file::LeftOut;
+use crate::mapping::hdf5::{self, Dataset, LinkTarget, Object};
+use crate::mapping::{GroupMapping, VariableMapping};
+
+/// What is known of a group. Groups above keep those below them.
+pub(super) struct GroupData {
+    pub(super) group: hdf5::Group,
+    pub(super) path: Arc<str>,
+    pub(super) file_name: Arc<str>,
+    parent: Option<Weak<GroupData>>,
+    depth: u32,
+    members: OnceLock<Result<Members>>,
+    opened: Mutex<Opened>,
+    names_by_address: OnceLock<Result<HashMap<u64, Arc<str>>>>,
+    attributes: OnceLock<Result<Arc<[Attribute]>>>,
+    types: OnceLock<Result<Arc<[DefinedType]>>>,
+    extents: OnceLock<Result<HashMap<ObjectId, u64>>>,
+}
+
+/// What was opened by name, so that it is the same when it is asked for again.
+#[derive(Default)]
+struct Opened {
+    groups: HashMap<Arc<str>, Arc<GroupData>>,
+    datasets: HashMap<Arc<str>, Arc<Member>>,
+}
+
+impl GroupData {
+    pub(super) fn root(group: hdf5::Group, file_name: &Arc<str>) -> Self {
+        Self::new(group, file_name, None, 0)
+    }
+
+    fn new(
+        group: hdf5::Group,
+        file_name: &Arc<str>,
+        parent: Option<Weak<GroupData>>,
+        depth: u32,
+    ) -> Self {
+        Self {
+            path: Arc::clone(group.node().path()),
+            file_name: Arc::clone(file_name),
+            group,
+            parent,
+            depth,
+            members: OnceLock::new(),
+            opened: Mutex::default(),
+            names_by_address: OnceLock::new(),
+            attributes: OnceLock::new(),
+            types: OnceLock::new(),
+            extents: OnceLock::new(),
+        }
+    }
+
+    /// Which object it is.
+    pub(super) fn object(&self) -> ObjectId {
+        object_id(self.group.node())
+    }
+
+    /// The group, the one above it, and so on to the root.
+    pub(super) fn with_ancestors(self: &Arc<Self>) -> impl Iterator<Item = Arc<Self>> + use<> {
+        let above = |group: &Arc<Self>| group.parent.as_ref()?.upgrade();
+        std::iter::successors(Some(Arc::clone(self)), above)
+    }
+
+    /// The group and all below it, each before those below it and once, by whatever path.
+    pub(super) fn with_descendants(self: &Arc<Self>) -> Result<Vec<Arc<Self>>> {
+        let mut found = Vec::new();
+        let mut seen = HashSet::new();
+        let mut waiting = vec![Arc::clone(self)];
+        while let Some(group) = waiting.pop() {
+            if !seen.insert(group.object()) {
+                continue;
+            }
+            // A group that cannot be read has nothing below it that could be found.
+            if let Ok(members) = group.members() {
+                let children: Vec<_> = members.groups().map(Arc::clone).collect();
+                waiting.extend(children.into_iter().rev());
+            }
+            found.push(group);
+        }
+        Ok(found)
+    }
+
+    /// All that it holds.
+    pub(super) fn members(self: &Arc<Self>) -> Result<&Members> {
+        kept(&self.members, || Members::find(self))
+    }
+
+    /// The group that its link `name` leads to.
+    ///
+    /// # Errors
+    /// It is one of those above it, or too deep.
+    pub(super) fn child(
+        self: &Arc<Self>,
+        name: &Arc<str>,
+        group: hdf5::Group,
+    ) -> Result<Arc<Self>> {
+        if let Some(known) = self.opened().groups.get(name) {
+            return Ok(Arc::clone(known));
+        }
+        let address = group.node().address();
+        if self.with_ancestors().any(|above| above.object() == object_id(group.node())) {
+            let kind = isotach_format::ErrorKind::Cycle;
+            let structure = isotach_format::Error { structure: "group", address, kind };
+            return Err(self.error(ErrorKind::Structure(structure)));
+        }
+        let depth = self.depth + 1;
+        if depth > GROUP_DEPTH {
+            let (value, limit) = (u64::from(depth), u64::from(GROUP_DEPTH));
+            return Err(self.error(ErrorKind::Limit { what: "depth of groups", value, limit }));
+        }
+        let child = Arc::new(Self::new(group, &self.file_name, Some(Arc::downgrade(self)), depth));
+        Ok(Arc::clone(self.opened().groups.entry(Arc::clone(name)).or_insert(child)))
+    }
+
+    /// The data set that its link `name` leads to.
+    pub(super) fn member(
+        self: &Arc<Self>,
+        name: &Arc<str>,
+        dataset: Dataset,
+    ) -> Result<Arc<Member>> {
+        if let Some(known) = self.opened().datasets.get(name) {
+            return Ok(Arc::clone(known));
+        }
+        let member = Arc::new(Member::new(self, name, dataset)?);
+        Ok(Arc::clone(self.opened().datasets.entry(Arc::clone(name)).or_insert(member)))
+    }
+
+    /// The dimension of a scale of this group, found without a look at other objects.
+    pub(super) fn scale(self: &Arc<Self>, object: ObjectId) -> Result<Option<Arc<Dim>>> {
+        if let Some(Ok(members)) = self.members.get() {
+            let found = members.scales().find(|dim| dim.object == Some(object));
+            return Ok(found.map(Arc::clone));
+        }
+        if object.0 != self.group.node().file_id() {
+            return Ok(None);
+        }
+        let names = kept(&self.names_by_address, || self.names_by_address())?;
+        let Some(name) = names.get(&object.1) else { return Ok(None) };
+        Ok(self.dataset(name)?.and_then(|member| member.scale.clone()))
+    }
+
+    fn names_by_address(&self) -> Result<HashMap<u64, Arc<str>>> {
+        let mut names = HashMap::new();
+        for link in self.group.links_by_creation_order()?.iter() {
+            if let LinkTarget::Hard { address } = link.target {
+                names.entry(address).or_insert_with(|| Arc::clone(link.name()));
+            }
+        }
+        Ok(names)
+    }
+
+    /// The variable of that name, found without a look at other objects.
+    pub(super) fn variable(self: &Arc<Self>, name: &str) -> Result<Option<Arc<Member>>> {
+        if let Some(Ok(members)) = self.members.get() {
+            return Ok(members.variable(name).map(Arc::clone));
+        }
+        for link_name in [name.to_owned(), format!("{}{name}", reserved::NOT_A_COORDINATE)] {
+            let found = self.dataset(&link_name)?;
+            if let Some(member) = found.filter(|member| member.is_variable && *member.name == *name)
+            {
+                return Ok(Some(member));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The data set called `link_name`; `None` also where it cannot be shown.
+    fn dataset(self: &Arc<Self>, link_name: &str) -> Result<Option<Arc<Member>>> {
+        let Some(link) = self.group.link(link_name)? else { return Ok(None) };
+        match self.group.resolve(&link) {
+            Ok(Object::Dataset(dataset)) => Ok(self.member(link.name(), dataset).ok()),
+            _ => Ok(None),
+        }
+    }
+
+    fn find_child(self: &Arc<Self>, name: &str) -> Result<Option<Arc<Self>>> {
+        let known = self.opened().groups.get(name).map(Arc::clone);
+        if known.is_some() {
+            return Ok(known);
+        }
+        let Some(link) = self.group.link(name)? else { return Ok(None) };
+        match self.group.resolve(&link) {
+            Ok(Object::Group(group)) => Ok(self.child(link.name(), group).ok()),
+            _ => Ok(None),
+        }
+    }
+
+    /// Its committed types.
+    pub(super) fn committed_types(self: &Arc<Self>) -> Result<&Arc<[DefinedType]>> {
+        kept(&self.types, || scope::define(self))
+    }
+
+    /// How far the variables along each unlimited dimension reach, here and below.
+    pub(super) fn extents(
+        self: &Arc<Self>,
+        contents: &Contents,
+    ) -> Result<&HashMap<ObjectId, u64>> {
+        kept(&self.extents, || extents::find(contents, self))
+    }
+
+    fn opened(&self) -> MutexGuard<'_, Opened> {
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn error(&self, kind: ErrorKind) -> Error {
+        Error::new(&self.file_name, kind)
+    }
+}
+
+/// A group of an open file.
+pub(super) struct NetCdf4Group {
+    contents: Arc<Contents>,
+    data: Arc<GroupData>,
+}
+
+impl NetCdf4Group {
+    pub(super) fn new(contents: &Arc<Contents>, data: &Arc<GroupData>) -> Self {
+        Self { contents: Arc::clone(contents), data: Arc::clone(data) }
+    }
+
+    /// Has the group dimensions that are made up?
+    fn has_phony_dimensions(&self) -> Result<bool> {
+        for variable in self.data.members()?.variables() {
+            let named = super::dimension::named_dimensions(&self.contents, &self.data, variable)?;
+            if named.iter().any(Option::is_none) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl GroupMapping for NetCdf4Group {
+    fn path(&self) -> &str {
+        &self.data.path
+    }
+
+    fn dimensions(&self) -> Result<Arc<[Dimension]>> {
+        let mut dims: Vec<Arc<Dim>> = self.data.members()?.scales().map(Arc::clone).collect();
+        if self.has_phony_dimensions()? {
+            dims.extend(self.contents.phony()?.of_group(self.data.object()).iter().cloned());
+        }
+        let dimensions = dims.iter().map(|dim| dim.dimension(&self.contents));
+        let mut dimensions = dimensions.collect::<Result<Vec<_>>>()?;
+        dimensions.sort_by_key(Dimension::id);
+        Ok(dimensions.into())
+    }
+
+    fn types(&self) -> Result<Arc<[Arc<UserType>]>> {
+        scope::types_of(&self.contents, &self.data)
+    }
+
+    fn attributes(&self) -> Result<Arc<[Attribute]>> {
+        let node = self.data.group.node();
+        kept(&self.data.attributes, || attribute::list(&self.data, node)).cloned()
+    }
+
+    fn attribute(&self, name: &str) -> Result<Option<Attribute>> {
+        let node = self.data.group.node();
+        if node.path().as_ref() == "/"
+            && let Some(special) = attribute::special(&self.contents, name)?
+        {
+            return Ok(Some(special));
+        }
+        attribute::find(&self.data, node, name)
+    }
+
+    fn variable_names(&self) -> Result<Arc<[Arc<str>]>> {
+        let members = self.data.members()?;
+        Ok(members.variables().map(|member| Arc::clone(&member.name)).collect())
+    }
+
+    fn variable(&self, name: &str) -> Result<Option<Arc<dyn VariableMapping>>> {
+        let found = match self.data.variable(name)? {
+            None => self.data.variable(&normalized(name))?,
+            found => found,
+        };
+        Ok(found.map(|member| {
+            let variable = NetCdf4Variable::new(&self.contents, &self.data, member);
+            Arc::new(variable) as Arc<dyn VariableMapping>
+        }))
+    }
+
+    fn group_names(&self) -> Result<Arc<[Arc<str>]>> {
+        Ok(self.data.members()?.group_names().map(Arc::clone).collect())
+    }
+
+    fn group(&self, name: &str) -> Result<Option<Arc<dyn GroupMapping>>> {
+        let found = match self.data.find_child(name)? {
+            None => self.data.find_child(&normalized(name))?,
+            found => found,
+        };
+        Ok(found.map(|data| Arc::new(Self::new(&self.contents, &data)) as Arc<dyn GroupMapping>))
+    }
+
+    fn left_out(&self) -> Result<Arc<[LeftOut]>> {
+        Ok(self.data.members()?.left_out().into())
+    }
+}

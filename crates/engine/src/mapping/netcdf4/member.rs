@@ -1,0 +1,242 @@
+//! What stands in a group: data sets that are variables or dimensions or both, groups, types.
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use isotach_format::hdf5::message::Dataspace;
+use isotach_format::hdf5::message::dataspace::Dimension as Axis;
+use isotach_format::hdf5::message::datatype::Datatype;
+use isotach_model::{DataType, Values};
+
+use super::dimension::{self, Dim};
+use super::group::GroupData;
+use super::{ObjectId, reserved};
+use crate::attribute::Attribute;
+use crate::error::{Error, ErrorKind, Result};
+use crate::file::LeftOut;
+use crate::mapping::hdf5::{self, Dataset, Link, Node, Object};
+use crate::variable::StorageInfo;
+
+/// A data set of a group: a variable, a dimension, or both.
+pub(super) struct Member {
+    pub(super) link_name: Arc<str>,
+    /// The variable's name.
+    pub(super) name: Arc<str>,
+    pub(super) dataset: Dataset,
+    /// The dimension that it is.
+    pub(super) scale: Option<Arc<Dim>>,
+    pub(super) is_variable: bool,
+    axes: Vec<Axis>,
+    pub(super) data_type: OnceLock<DataType>,
+    pub(super) dimensions: OnceLock<Result<Vec<Arc<Dim>>>>,
+    pub(super) attributes: OnceLock<Result<Arc<[Attribute]>>>,
+    pub(super) storage: OnceLock<Result<Arc<StorageInfo>>>,
+}
+
+impl Member {
+    /// The data set to which the link `link_name` of `group` leads.
+    ///
+    /// # Errors
+    /// Its type or its shape cannot be read.
+    pub(super) fn new(
+        group: &Arc<GroupData>,
+        link_name: &Arc<str>,
+        dataset: Dataset,
+    ) -> Result<Self> {
+        dataset.datatype()?;
+        let axes = match dataset.dataspace()? {
+            // HDF5 has a shape without any element; netCDF has dimensions of length 0.
+            Dataspace::Null => vec![Axis { size: 0, max: Some(0) }],
+            dataspace => dataspace.dimensions().to_vec(),
+        };
+        let node = dataset.node();
+        let scale = axes.first().filter(|_| is_scale(node)).map(|&axis| {
+            dimension::of_scale(group, link_name, object_id(node), axis, dimension_id(node))
+        });
+        let is_variable = scale.is_none() || !is_only_dimension(node);
+        let name = match link_name.strip_prefix(reserved::NOT_A_COORDINATE) {
+            Some(name) if !name.is_empty() => name.into(),
+            _ => Arc::clone(link_name),
+        };
+        Ok(Self {
+            link_name: Arc::clone(link_name),
+            name,
+            dataset,
+            scale,
+            is_variable,
+            axes,
+            data_type: OnceLock::new(),
+            dimensions: OnceLock::new(),
+            attributes: OnceLock::new(),
+            storage: OnceLock::new(),
+        })
+    }
+
+    /// Its axes; none for a scalar.
+    pub(super) fn axes(&self) -> &[Axis] {
+        &self.axes
+    }
+
+    /// One of its attributes; one that cannot be read is as good as none.
+    pub(super) fn attribute(&self, name: &str) -> Option<&hdf5::Attribute> {
+        self.dataset.node().attributes().ok()?.get(name)
+    }
+
+    pub(super) fn file_id(&self) -> u64 {
+        self.dataset.node().file_id()
+    }
+}
+
+/// Which object it is.
+pub(super) fn object_id(node: &Node) -> ObjectId {
+    (node.file_id(), node.address())
+}
+
+fn is_scale(node: &Node) -> bool {
+    text_of(node, reserved::CLASS).is_some_and(|class| class == reserved::DIMENSION_SCALE)
+}
+
+fn is_only_dimension(node: &Node) -> bool {
+    text_of(node, reserved::NAME)
+        .is_some_and(|name| name.starts_with(reserved::DIMENSION_WITHOUT_VARIABLE))
+}
+
+fn dimension_id(node: &Node) -> Option<i32> {
+    let attribute = node.attributes().ok()?.get(reserved::DIMENSION_ID)?;
+    match attribute.values().ok()? {
+        Values::I32(ids) => ids.first().copied(),
+        _ => None,
+    }
+}
+
+/// The text of an attribute up to its first zero byte.
+fn text_of(node: &Node, name: &str) -> Option<Vec<u8>> {
+    let attribute = node.attributes().ok()?.get(name)?;
+    let bytes = match &**attribute.datatype() {
+        Datatype::String { size, .. } => attribute.data().get(..*size as usize)?.to_vec(),
+        Datatype::VariableString { .. } => attribute.values().ok()?.as_text()?.to_vec(),
+        _ => return None,
+    };
+    let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
+    Some(bytes[..end].to_vec())
+}
+
+/// A committed type, and its place among the links of its group.
+pub(super) struct CommittedType {
+    pub(super) place: usize,
+    pub(super) name: Arc<str>,
+    pub(super) object: ObjectId,
+    pub(super) datatype: Arc<Datatype>,
+}
+
+/// All that stands in a group, in the order in which libnetcdf lists it.
+pub(super) struct Members {
+    datasets: Vec<(usize, Arc<Member>)>,
+    by_name: HashMap<Arc<str>, Arc<Member>>,
+    groups: Vec<(Arc<str>, Arc<GroupData>)>,
+    types: Vec<CommittedType>,
+    left_out: Vec<LeftOut>,
+}
+
+impl Members {
+    /// Looks at every object of `group`.
+    pub(super) fn find(group: &Arc<GroupData>) -> Result<Self> {
+        let links = group.group.links_by_creation_order()?;
+        let mut members = Self {
+            datasets: Vec::with_capacity(links.len()),
+            by_name: HashMap::with_capacity(links.len()),
+            groups: Vec::new(),
+            types: Vec::new(),
+            left_out: Vec::new(),
+        };
+        for (place, link) in links.iter().enumerate() {
+            if let Err(reason) = members.add(group, place, link) {
+                let path = group.group.child_path(link.name()).as_ref().to_owned();
+                members.left_out.push(LeftOut { path, reason });
+            }
+        }
+        for error in group.group.link_errors()?.iter() {
+            let path = group.path.as_ref().to_owned();
+            members.left_out.push(LeftOut { path, reason: error.clone() });
+        }
+        Ok(members)
+    }
+
+    fn add(&mut self, group: &Arc<GroupData>, place: usize, link: &Link) -> Result<()> {
+        match group.group.resolve(link)? {
+            Object::Group(found) => {
+                let child = group.child(link.name(), found)?;
+                self.groups.push((Arc::clone(link.name()), child));
+            }
+            Object::Dataset(dataset) => {
+                let member = group.member(link.name(), dataset)?;
+                if member.is_variable {
+                    let name = Arc::clone(&member.name);
+                    self.by_name.entry(name).or_insert_with(|| Arc::clone(&member));
+                }
+                self.datasets.push((place, member));
+            }
+            Object::Datatype(datatype) if super::types::needs_name(datatype.datatype()) => {
+                self.types.push(CommittedType {
+                    place,
+                    name: Arc::clone(link.name()),
+                    object: object_id(datatype.node()),
+                    datatype: Arc::clone(datatype.datatype()),
+                });
+            }
+            Object::Datatype(datatype) => {
+                let stored = datatype.datatype().describe();
+                let kind = ErrorKind::WrongType { stored, wanted: "a type that netCDF has" };
+                return Err(Error::new(&group.file_name, kind));
+            }
+            Object::Unknown(unknown) => return Err(unknown.error),
+        }
+        Ok(())
+    }
+
+    /// The variables.
+    pub(super) fn variables(&self) -> impl Iterator<Item = &Arc<Member>> {
+        self.placed_variables().map(|(_, member)| member)
+    }
+
+    /// The variables with their places among the links of the group.
+    pub(super) fn placed_variables(&self) -> impl Iterator<Item = (usize, &Arc<Member>)> {
+        let placed = self.datasets.iter().map(|(place, member)| (*place, member));
+        placed.filter(|(_, member)| member.is_variable)
+    }
+
+    /// The variable of that name.
+    pub(super) fn variable(&self, name: &str) -> Option<&Arc<Member>> {
+        self.by_name.get(name)
+    }
+
+    /// The data sets, variables and dimensions.
+    pub(super) fn datasets(&self) -> impl Iterator<Item = &Arc<Member>> {
+        self.datasets.iter().map(|(_, member)| member)
+    }
+
+    /// The dimensions that the group defines.
+    pub(super) fn scales(&self) -> impl Iterator<Item = &Arc<Dim>> + Clone {
+        self.datasets.iter().filter_map(|(_, member)| member.scale.as_ref())
+    }
+
+    /// The groups.
+    pub(super) fn groups(&self) -> impl Iterator<Item = &Arc<GroupData>> {
+        self.groups.iter().map(|(_, group)| group)
+    }
+
+    /// The names of the groups.
+    pub(super) fn group_names(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.groups.iter().map(|(name, _)| name)
+    }
+
+    /// The committed types.
+    pub(super) fn types(&self) -> &[CommittedType] {
+        &self.types
+    }
+
+    /// What could not be shown.
+    pub(super) fn left_out(&self) -> &[LeftOut] {
+        &self.left_out
+    }
+}

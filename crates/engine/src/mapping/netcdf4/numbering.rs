@@ -1,0 +1,54 @@
+//! The numbers of dimensions: those that the file gives, and for the others those that libnetcdf
+//! gives when it meets them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::dimension::Dim;
+use super::{Contents, ObjectId};
+use crate::error::Result;
+
+/// All scales of the file.
+pub(super) struct Numbering {
+    scales: HashMap<ObjectId, (Arc<Dim>, i32)>,
+    by_id: HashMap<i32, Arc<Dim>>,
+    /// The number of the first dimension that is made up.
+    pub(super) next: i32,
+}
+
+impl Numbering {
+    pub(super) fn find(contents: &Contents) -> Result<Self> {
+        let mut numbering = Self { scales: HashMap::new(), by_id: HashMap::new(), next: 0 };
+        for group in contents.groups()? {
+            // A group that cannot be read has no dimensions, and the others keep theirs.
+            for dim in group.members().iter().flat_map(|members| members.scales()) {
+                numbering.add(dim);
+            }
+        }
+        Ok(numbering)
+    }
+
+    fn add(&mut self, dim: &Arc<Dim>) {
+        let id = dim.id.unwrap_or(self.next);
+        self.next = self.next.max(id.saturating_add(1));
+        if let Some(object) = dim.object {
+            self.scales.entry(object).or_insert_with(|| (Arc::clone(dim), id));
+        }
+        self.by_id.entry(id).or_insert_with(|| Arc::clone(dim));
+    }
+
+    /// The number of a scale's dimension.
+    pub(super) fn id(&self, object: ObjectId) -> Option<i32> {
+        self.scales.get(&object).map(|(_, id)| *id)
+    }
+
+    /// A scale's dimension.
+    pub(super) fn scale(&self, object: ObjectId) -> Option<Arc<Dim>> {
+        self.scales.get(&object).map(|(dim, _)| Arc::clone(dim))
+    }
+
+    /// The dimension of that number.
+    pub(super) fn by_id(&self, id: i32) -> Option<Arc<Dim>> {
+        self.by_id.get(&id).cloned()
+    }
+}

@@ -1,0 +1,106 @@
+//! Dimensions for data sets that have none, as in HDF5 files that netCDF did not write.
+//!
+//! As libnetcdf makes them up: groups below before those above, one dimension for each length in a
+//! group (and for each axis of that length in one data set), called after its number. A real
+//! dimension of the group that has the length will do as well.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use isotach_format::hdf5::message::dataspace::Dimension as Axis;
+
+use super::dimension::{self, Dim};
+use super::group::GroupData;
+use super::member::Member;
+use super::{Contents, ObjectId};
+use crate::error::Result;
+
+/// Dimensions that are made up, in the whole file.
+pub(super) struct PhonyDimensions {
+    next: i32,
+    by_group: HashMap<ObjectId, Vec<Arc<Dim>>>,
+    by_variable: HashMap<(ObjectId, Arc<str>), Vec<Arc<Dim>>>,
+}
+
+impl PhonyDimensions {
+    pub(super) fn find(contents: &Contents) -> Result<Self> {
+        let next = contents.numbering()?.next;
+        let mut phony = Self { next, by_group: HashMap::new(), by_variable: HashMap::new() };
+        phony.walk(contents, &contents.root, &mut HashSet::new())?;
+        Ok(phony)
+    }
+
+    /// As deep as groups are nested, which is bounded where they are opened.
+    fn walk(
+        &mut self,
+        contents: &Contents,
+        group: &Arc<GroupData>,
+        seen: &mut HashSet<ObjectId>,
+    ) -> Result<()> {
+        if !seen.insert(group.object()) {
+            return Ok(());
+        }
+        let Ok(members) = group.members() else { return Ok(()) };
+        for child in members.groups() {
+            self.walk(contents, child, seen)?;
+        }
+        for variable in members.variables() {
+            // One whose dimensions cannot be found has those of its shape.
+            let named = dimension::named_dimensions(contents, group, variable);
+            let named = named.unwrap_or_else(|_| vec![None; variable.axes().len()]);
+            if named.iter().any(Option::is_none) {
+                self.add_variable(group, members.scales(), variable, &named);
+            }
+        }
+        Ok(())
+    }
+
+    fn add_variable<'a>(
+        &mut self,
+        group: &Arc<GroupData>,
+        scales: impl Iterator<Item = &'a Arc<Dim>> + Clone,
+        variable: &Member,
+        named: &[Option<Arc<Dim>>],
+    ) {
+        let made_up = self.by_group.entry(group.object()).or_default();
+        let mut dims: Vec<Arc<Dim>> = Vec::with_capacity(named.len());
+        for (named, axis) in named.iter().zip(variable.axes()) {
+            let fits = |dim: &Arc<Dim>| {
+                let is_free = !dims.iter().any(|used| Arc::ptr_eq(used, dim));
+                dim.len == axis.size && dim.unlimited == axis.max.is_none() && is_free
+            };
+            let found = named.clone().or_else(|| scales.clone().find(|dim| fits(dim)).cloned());
+            let found = found.or_else(|| made_up.iter().find(|dim| fits(dim)).cloned());
+            dims.push(found.unwrap_or_else(|| {
+                let dim = make_up(group, self.next, *axis);
+                self.next = self.next.saturating_add(1);
+                made_up.push(Arc::clone(&dim));
+                dim
+            }));
+        }
+        let key = (group.object(), Arc::clone(&variable.link_name));
+        self.by_variable.insert(key, dims);
+    }
+
+    /// Those of a group.
+    pub(super) fn of_group(&self, group: ObjectId) -> &[Arc<Dim>] {
+        self.by_group.get(&group).map_or(&[], Vec::as_slice)
+    }
+
+    /// The dimensions of a variable that has not all of its own.
+    pub(super) fn of_variable(&self, group: ObjectId, variable: &Member) -> Option<Vec<Arc<Dim>>> {
+        self.by_variable.get(&(group, Arc::clone(&variable.link_name))).cloned()
+    }
+}
+
+fn make_up(group: &Arc<GroupData>, number: i32, axis: Axis) -> Arc<Dim> {
+    Arc::new(Dim {
+        name: format!("phony_dim_{number}").into(),
+        group: Arc::clone(&group.path),
+        owner: Arc::downgrade(group),
+        object: None,
+        len: axis.size,
+        unlimited: axis.max.is_none(),
+        id: Some(number),
+    })
+}

@@ -1,0 +1,150 @@
+//! User-defined types: which one stands for a type of HDF5 at a place in the file.
+//!
+//! A data set or attribute whose type is a committed one names it by its address. Members of
+//! compound types, bases of sequences and types that were written once more are found by being the
+//! same as a type of the group or of one above it.
+
+use std::sync::Arc;
+
+use isotach_format::hdf5::message::datatype::Datatype;
+use isotach_model::{DataType, UserType};
+
+use super::group::GroupData;
+use super::member::CommittedType;
+use super::{Contents, ObjectId, types};
+use crate::error::Result;
+
+/// A user-defined type and the HDF5 type that it is.
+#[derive(Clone)]
+pub(super) struct DefinedType {
+    /// Its place among the links of its group.
+    pub(super) place: usize,
+    /// The committed type; `None` where it has no name in the file.
+    object: Option<ObjectId>,
+    datatype: Arc<Datatype>,
+    pub(super) user: Arc<UserType>,
+}
+
+impl DefinedType {
+    /// A type without a name in the file, that of the object at `place`.
+    pub(super) fn anonymous(place: usize, datatype: &Datatype, user: Arc<UserType>) -> Self {
+        Self { place, object: None, datatype: Arc::new(datatype.clone()), user }
+    }
+}
+
+/// The committed types of a group.
+pub(super) fn define(group: &Arc<GroupData>) -> Result<Arc<[DefinedType]>> {
+    let mut defined: Vec<DefinedType> = Vec::new();
+    for committed in group.members()?.types() {
+        let CommittedType { place, name, object, datatype } = committed;
+        let mut find = |part: &Datatype| same_in(&defined, part).or_else(|| inherited(group, part));
+        let user = types::user_type(datatype, name.as_ref().to_owned(), &group.path, &mut find);
+        if let Some(user) = user {
+            defined.push(DefinedType {
+                place: *place,
+                object: Some(*object),
+                datatype: Arc::clone(datatype),
+                user: Arc::new(user),
+            });
+        }
+    }
+    Ok(defined.into())
+}
+
+/// The first type of `defined` that is the same as `datatype`.
+pub(super) fn same_in(defined: &[DefinedType], datatype: &Datatype) -> Option<Arc<UserType>> {
+    let found = defined.iter().find(|defined| types::are_same(&defined.datatype, datatype));
+    found.map(|defined| Arc::clone(&defined.user))
+}
+
+/// The type of a group above that is the same, the root's first.
+fn inherited(group: &Arc<GroupData>, datatype: &Datatype) -> Option<Arc<UserType>> {
+    let above: Vec<_> = group.with_ancestors().skip(1).collect();
+    above.iter().rev().find_map(|group| same_in(group.committed_types().ok()?, datatype))
+}
+
+/// The committed type that stands for `datatype` in `group`.
+pub(super) fn committed(group: &Arc<GroupData>, datatype: &Datatype) -> Option<Arc<UserType>> {
+    inherited(group, datatype).or_else(|| same_in(group.committed_types().ok()?, datatype))
+}
+
+/// The committed type at an address: of the group, of one above it, or of any other.
+fn at_address(
+    contents: &Contents,
+    group: &Arc<GroupData>,
+    object: ObjectId,
+) -> Option<Arc<UserType>> {
+    let in_group = |group: &Arc<GroupData>| {
+        let types = group.committed_types().ok()?;
+        let found = types.iter().find(|defined| defined.object == Some(object))?;
+        Some(Arc::clone(&found.user))
+    };
+    let nearby = group.with_ancestors().find_map(|group| in_group(&group));
+    nearby.or_else(|| contents.groups().ok()?.iter().find_map(in_group))
+}
+
+/// The type of a variable of `group`.
+pub(super) fn variable_type(
+    contents: &Contents,
+    group: &Arc<GroupData>,
+    datatype: &Datatype,
+    committed_at: Option<ObjectId>,
+) -> DataType {
+    if !types::needs_name(datatype) {
+        // Only a type with a name could have parts with names.
+        return types::data_type(datatype, &mut |_| None);
+    }
+    if let Some(user) = committed_at.and_then(|object| at_address(contents, group, object)) {
+        return DataType::User(user);
+    }
+    types::data_type(datatype, &mut |part| {
+        committed(group, part).or_else(|| contents.anonymous().ok()?.type_of(part))
+    })
+}
+
+/// The type of an attribute in `group`. One that no type of the file stands for is made up, and
+/// not a type of any group: to look for it in the whole file is not worth an attribute.
+pub(super) fn attribute_type(
+    group: &Arc<GroupData>,
+    datatype: &Datatype,
+    committed_at: Option<ObjectId>,
+) -> DataType {
+    let at_address = |object: ObjectId| {
+        let found = group.with_ancestors().find_map(|group| {
+            let types = group.committed_types().ok()?;
+            let found = types.iter().find(|defined| defined.object == Some(object))?;
+            Some(Arc::clone(&found.user))
+        });
+        found.map(DataType::User)
+    };
+    committed_at
+        .and_then(at_address)
+        .unwrap_or_else(|| types::data_type(datatype, &mut |part| committed(group, part)))
+}
+
+/// All types of a group: those that are committed, and those that only its variables have.
+pub(super) fn types_of(
+    contents: &Contents,
+    group: &Arc<GroupData>,
+) -> Result<Arc<[Arc<UserType>]>> {
+    let mut defined = group.committed_types()?.to_vec();
+    if has_anonymous(group)? {
+        defined.extend_from_slice(contents.anonymous()?.of_group(group.object()));
+    }
+    defined.sort_by_key(|defined| defined.place);
+    Ok(defined.into_iter().map(|defined| defined.user).collect())
+}
+
+/// Has the group a variable whose type has no name?
+fn has_anonymous(group: &Arc<GroupData>) -> Result<bool> {
+    for variable in group.members()?.variables() {
+        let datatype = variable.dataset.datatype()?;
+        if types::needs_name(datatype)
+            && variable.dataset.committed_datatype()?.is_none()
+            && committed(group, datatype).is_none()
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}

@@ -1,0 +1,252 @@
+//! HDF5's types in netCDF's words, and how their elements lie in the file.
+
+use isotach_format::hdf5::message::datatype::{
+    ByteOrder, Datatype, EnumMember, FixedPoint, Member, StringPadding,
+};
+use isotach_format::hdf5::text::text;
+use isotach_model::stored::StoredMember;
+use isotach_model::{Atomic, DataType, Field, ForeignType, StoredType, UserClass, UserType};
+
+use std::sync::Arc;
+
+use crate::mapping::hdf5;
+
+/// A pointer, and a count with a pointer, in a C program's memory on 64-bit machines.
+const POINTER_BYTES: usize = 8;
+const SEQUENCE_BYTES: usize = 16;
+
+/// Finds the user-defined type that stands for a type of HDF5.
+pub(super) type Find<'a> = dyn FnMut(&Datatype) -> Option<Arc<UserType>> + 'a;
+
+/// The type as netCDF tells it. `find` is asked for every type that needs a name; where it knows
+/// none, the type is made up without being a type of any group.
+pub(super) fn data_type(datatype: &Datatype, find: &mut Find<'_>) -> DataType {
+    match datatype {
+        Datatype::FixedPoint(integer) => {
+            integer_type(integer).map_or_else(|| foreign(datatype), DataType::Atomic)
+        }
+        Datatype::Float(float) if float.is_ieee() && float.size == 4 => Atomic::Float.into(),
+        Datatype::Float(float) if float.is_ieee() && float.size == 8 => Atomic::Double.into(),
+        Datatype::String { size: 1, .. } => Atomic::Char.into(),
+        Datatype::String { .. } | Datatype::VariableString { .. } => Atomic::String.into(),
+        _ if needs_name(datatype) => {
+            let named = find(datatype).or_else(|| {
+                let name = format!("_Anonymous{}", class_name(datatype));
+                user_type(datatype, name, "/", find).map(Arc::new)
+            });
+            named.map_or_else(|| foreign(datatype), DataType::User)
+        }
+        _ => foreign(datatype),
+    }
+}
+
+/// True for types that are user-defined ones in netCDF.
+pub(super) fn needs_name(datatype: &Datatype) -> bool {
+    match datatype {
+        Datatype::Compound { .. } | Datatype::Opaque { .. } | Datatype::Sequence { .. } => true,
+        Datatype::Enumeration { base, .. } => enum_base(base).is_some(),
+        _ => false,
+    }
+}
+
+/// The word for the type's class in the names that libnetcdf makes up.
+pub(super) fn class_name(datatype: &Datatype) -> &'static str {
+    match datatype {
+        Datatype::Compound { .. } => "Compound",
+        Datatype::Opaque { .. } => "Opaque",
+        Datatype::Sequence { .. } => "Vlen",
+        Datatype::Enumeration { .. } => "Enum",
+        _ => "Unknown",
+    }
+}
+
+/// The user-defined type of that name; `None` for types that are none.
+pub(super) fn user_type(
+    datatype: &Datatype,
+    name: String,
+    group: &str,
+    find: &mut Find<'_>,
+) -> Option<UserType> {
+    let group = group.to_owned();
+    let (size, class) = match datatype {
+        Datatype::Compound { members, .. } => compound(members, find),
+        Datatype::Opaque { size, .. } => (*size as usize, UserClass::Opaque),
+        Datatype::Sequence { base, .. } => (SEQUENCE_BYTES, UserClass::Vlen(data_type(base, find))),
+        Datatype::Enumeration { base, members } => {
+            let base = enum_base(base)?;
+            let members = members.iter().map(enum_member).collect();
+            (base.size(), UserClass::Enum { base, members })
+        }
+        _ => return None,
+    };
+    Some(UserType { name, group, size, class })
+}
+
+/// Members at the offsets at which a C compiler puts them.
+fn compound(members: &[Member], find: &mut Find<'_>) -> (usize, UserClass) {
+    let (mut end, mut alignment) = (0_usize, 1);
+    let mut fields = Vec::with_capacity(members.len());
+    for member in members {
+        let (shape, element) = array_parts(&member.datatype);
+        let data_type = match element {
+            // A string of fixed length inside an element is its chars.
+            Datatype::String { .. } => Atomic::Char.into(),
+            _ => data_type(element, find),
+        };
+        let (size, member_alignment) = c_layout(&data_type);
+        let offset = end.next_multiple_of(member_alignment);
+        let count = shape.iter().fold(1_usize, |count, &len| count.saturating_mul(len));
+        end = offset.saturating_add(size.saturating_mul(count));
+        alignment = alignment.max(member_alignment);
+        fields.push(Field { name: text(&member.name), offset, data_type, shape });
+    }
+    let size = end.checked_next_multiple_of(alignment).unwrap_or(usize::MAX);
+    (size, UserClass::Compound(fields))
+}
+
+/// The shape of a member and the type of each of its elements. Arrays of arrays are one array;
+/// chars of a string are the last axis.
+fn array_parts(datatype: &Datatype) -> (Vec<usize>, &Datatype) {
+    let (mut shape, mut element) = (Vec::new(), datatype);
+    while let Datatype::Array { dimensions, base, .. } = element {
+        shape.extend(dimensions.iter().map(|&len| len as usize));
+        element = base;
+    }
+    if let Datatype::String { size, .. } = element
+        && *size > 1
+    {
+        shape.push(*size as usize);
+    }
+    (shape, element)
+}
+
+/// Bytes and alignment of an element in a C program's memory.
+fn c_layout(data_type: &DataType) -> (usize, usize) {
+    match data_type {
+        DataType::Atomic(Atomic::String) => (POINTER_BYTES, POINTER_BYTES),
+        DataType::Atomic(atomic) => (atomic.size(), atomic.size()),
+        DataType::Foreign(foreign) => (foreign.size, 1),
+        DataType::User(user) => match &user.class {
+            UserClass::Opaque => (user.size, 1),
+            UserClass::Vlen(_) => (user.size, POINTER_BYTES),
+            UserClass::Enum { base, .. } => (base.size(), base.size()),
+            UserClass::Compound(fields) => {
+                let alignments = fields.iter().map(|field| c_layout(&field.data_type).1);
+                (user.size, alignments.max().unwrap_or(1))
+            }
+        },
+    }
+}
+
+fn integer_type(integer: &FixedPoint) -> Option<Atomic> {
+    let uses_all_bits = u32::from(integer.precision) == integer.size.checked_mul(8)?;
+    if integer.bit_offset != 0 || !uses_all_bits || integer.byte_order == ByteOrder::Vax {
+        return None;
+    }
+    Some(match (integer.size, integer.signed) {
+        (1, true) => Atomic::Byte,
+        (1, false) => Atomic::UByte,
+        (2, true) => Atomic::Short,
+        (2, false) => Atomic::UShort,
+        (4, true) => Atomic::Int,
+        (4, false) => Atomic::UInt,
+        (8, true) => Atomic::Int64,
+        (8, false) => Atomic::UInt64,
+        _ => return None,
+    })
+}
+
+fn enum_base(base: &Datatype) -> Option<Atomic> {
+    match base {
+        Datatype::FixedPoint(integer) => integer_type(integer),
+        _ => None,
+    }
+}
+
+fn enum_member(member: &EnumMember) -> (String, i128) {
+    (text(&member.name), member.value)
+}
+
+fn foreign(datatype: &Datatype) -> DataType {
+    let (description, size) = (datatype.describe(), datatype.size() as usize);
+    DataType::Foreign(Arc::new(ForeignType { description, size }))
+}
+
+/// How elements lie in the file that netCDF shows as [`data_type`] says.
+pub(super) fn stored_type(datatype: &Datatype) -> StoredType {
+    let size = datatype.size() as usize;
+    match datatype {
+        Datatype::String { size: 1, .. } => StoredType::Char,
+        Datatype::String { padding, .. } => {
+            let space_padded = *padding == StringPadding::SpacePadded;
+            StoredType::FixedString { size, space_padded }
+        }
+        Datatype::VariableString { .. } => StoredType::VarString { size },
+        Datatype::Sequence { base, .. } => {
+            StoredType::Sequence { size, base: Box::new(stored_type(base)) }
+        }
+        Datatype::Compound { members, .. } => {
+            let members = members.iter().map(stored_member).collect();
+            StoredType::Compound { size, members }
+        }
+        // Nobody says what an element of these is, so it is the bytes it has.
+        Datatype::Array { .. } | Datatype::Complex { .. } => {
+            StoredType::Bytes { size, reversed: false }
+        }
+        _ => hdf5::stored_type(datatype),
+    }
+}
+
+fn stored_member(member: &Member) -> StoredMember {
+    let (shape, element) = array_parts(&member.datatype);
+    let element = match element {
+        Datatype::String { .. } => StoredType::Char,
+        _ => stored_type(element),
+    };
+    // The decoder has held the product against the member's size.
+    let len = shape.iter().fold(1_usize, |count, &len| count.saturating_mul(len));
+    let stored = match shape.is_empty() {
+        true => element,
+        false => StoredType::Array { len, base: Box::new(element) },
+    };
+    StoredMember { name: text(&member.name), offset: member.offset as usize, stored }
+}
+
+/// True where the two are the same type in a program's memory, whatever their byte order and
+/// their offsets in the file: libnetcdf compares types so to find the one that has a name.
+pub(super) fn are_same(a: &Datatype, b: &Datatype) -> bool {
+    match (a, b) {
+        (Datatype::FixedPoint(a), Datatype::FixedPoint(b)) => {
+            (a.size, a.signed, a.precision, a.bit_offset)
+                == (b.size, b.signed, b.precision, b.bit_offset)
+        }
+        (Datatype::Float(a), Datatype::Float(b)) if a.is_ieee() && b.is_ieee() => a.size == b.size,
+        (Datatype::Compound { members: a, .. }, Datatype::Compound { members: b, .. }) => {
+            let same = |(a, b): (&Member, &Member)| {
+                a.name == b.name && are_same(&a.datatype, &b.datatype)
+            };
+            a.len() == b.len() && a.iter().zip(b.iter()).all(same)
+        }
+        (
+            Datatype::Enumeration { base: base_a, members: a },
+            Datatype::Enumeration { base: base_b, members: b },
+        ) => are_same(base_a, base_b) && same_members(a, b),
+        (Datatype::Sequence { base: a, .. }, Datatype::Sequence { base: b, .. })
+        | (Datatype::Complex { base: a, .. }, Datatype::Complex { base: b, .. }) => are_same(a, b),
+        (
+            Datatype::Array { dimensions: dimensions_a, base: a, .. },
+            Datatype::Array { dimensions: dimensions_b, base: b, .. },
+        ) => dimensions_a == dimensions_b && are_same(a, b),
+        (a, b) => a == b,
+    }
+}
+
+/// Enumerations are the same whatever the order of their members.
+fn same_members(a: &[EnumMember], b: &[EnumMember]) -> bool {
+    let sorted = |members: &[EnumMember]| {
+        let mut pairs: Vec<_> = members.iter().map(|m| (m.name.clone(), m.value)).collect();
+        pairs.sort();
+        pairs
+    };
+    a.len() == b.len() && sorted(a) == sorted(b)
+}

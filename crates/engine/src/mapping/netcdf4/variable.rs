@@ -1,0 +1,155 @@
+//! Variables: data sets as netCDF shows them.
+
+use std::sync::Arc;
+
+use isotach_codec::registry::registered_name;
+use isotach_format::hdf5::message::datatype::{ByteOrder, Datatype};
+use isotach_format::hdf5::text::text;
+use isotach_model::convert::Rules;
+use isotach_model::selection::Selection;
+use isotach_model::{Atomic, DataType, fill};
+
+use super::dimension::{self, Dim};
+use super::group::GroupData;
+use super::member::Member;
+use super::{Contents, attribute, kept, scope, types};
+use crate::attribute::Attribute;
+use crate::dimension::Dimension;
+use crate::error::Result;
+use crate::mapping::VariableMapping;
+use crate::mapping::hdf5::{FillStatus, LayoutKind};
+use crate::plan::layout::Placement;
+use crate::read::Array;
+use crate::variable::{Endianness, FillValue, FilterUse, StorageInfo, StorageKind};
+
+/// A variable of an open file.
+pub(super) struct NetCdf4Variable {
+    contents: Arc<Contents>,
+    group: Arc<GroupData>,
+    member: Arc<Member>,
+}
+
+impl NetCdf4Variable {
+    pub(super) fn new(
+        contents: &Arc<Contents>,
+        group: &Arc<GroupData>,
+        member: Arc<Member>,
+    ) -> Self {
+        Self { contents: Arc::clone(contents), group: Arc::clone(group), member }
+    }
+
+    fn dims(&self) -> Result<&Vec<Arc<Dim>>> {
+        kept(&self.member.dimensions, || {
+            dimension::of_variable(&self.contents, &self.group, &self.member)
+        })
+    }
+
+    fn find_data_type(&self) -> DataType {
+        let dataset = &self.member.dataset;
+        // Whoever found the variable has decoded its type.
+        let (Ok(datatype), Ok(committed)) = (dataset.datatype(), dataset.committed_datatype())
+        else {
+            return Atomic::Char.into();
+        };
+        let committed_at = committed.map(|address| (self.member.file_id(), address));
+        scope::variable_type(&self.contents, &self.group, datatype, committed_at)
+    }
+
+    fn find_storage(&self) -> Result<Arc<StorageInfo>> {
+        let dataset = &self.member.dataset;
+        let kind = match dataset.layout_kind()? {
+            LayoutKind::Compact => StorageKind::Compact,
+            LayoutKind::Contiguous => StorageKind::Contiguous,
+            LayoutKind::Chunked => StorageKind::Chunked,
+            LayoutKind::Virtual => StorageKind::Virtual,
+        };
+        let filters = dataset.filters()?.filters.iter().map(|filter| FilterUse {
+            id: filter.id,
+            name: registered_name(filter.id).map_or_else(|| text(&filter.name), str::to_owned),
+            parameters: filter.values.clone(),
+        });
+        Ok(Arc::new(StorageInfo {
+            kind,
+            chunk_shape: dataset.chunk_shape()?.map(<[u64]>::to_vec),
+            filters: filters.collect(),
+            endianness: endianness(dataset.datatype()?),
+        }))
+    }
+
+    /// The array with elements as netCDF shows them, in the data set's own shape.
+    fn own_array(&self) -> Result<Array> {
+        let dataset = &self.member.dataset;
+        let mut array = Array::clone(dataset.array()?);
+        array.stored = types::stored_type(dataset.datatype()?);
+        array.rules = match self.contents.is_classic()? {
+            true => Rules::NETCDF4_CLASSIC,
+            false => Rules::NETCDF4,
+        };
+        Ok(array)
+    }
+}
+
+impl VariableMapping for NetCdf4Variable {
+    fn name(&self) -> &str {
+        &self.member.name
+    }
+
+    fn group(&self) -> &str {
+        &self.group.path
+    }
+
+    fn data_type(&self) -> &DataType {
+        self.member.data_type.get_or_init(|| self.find_data_type())
+    }
+
+    fn dimensions(&self) -> Result<Arc<[Dimension]>> {
+        self.dims()?.iter().map(|dim| dim.dimension(&self.contents)).collect()
+    }
+
+    fn attributes(&self) -> Result<Arc<[Attribute]>> {
+        let node = self.member.dataset.node();
+        kept(&self.member.attributes, || attribute::list(&self.group, node)).cloned()
+    }
+
+    fn attribute(&self, name: &str) -> Result<Option<Attribute>> {
+        attribute::find(&self.group, self.member.dataset.node(), name)
+    }
+
+    fn storage(&self) -> Result<Arc<StorageInfo>> {
+        kept(&self.member.storage, || self.find_storage()).cloned()
+    }
+
+    fn fill_value(&self) -> Result<FillValue> {
+        let fill = self.member.dataset.fill()?.status == FillStatus::User;
+        if let (false, Some(atomic)) = (fill, self.data_type().atomic()) {
+            return Ok(FillValue { fill, value: fill::default_fill(atomic) });
+        }
+        // One element that was never written.
+        let mut array = self.own_array()?;
+        array.shape = Vec::new();
+        array.layout.shape = Vec::new();
+        array.layout.placement = Placement::Unallocated;
+        Ok(FillValue { fill, value: array.read(&Selection::all(&[]))? })
+    }
+
+    fn array(&self) -> Result<Arc<Array>> {
+        let mut array = self.own_array()?;
+        let dimensions = self.dimensions()?;
+        array.shape = dimensions.iter().map(Dimension::len).collect();
+        Ok(Arc::new(array))
+    }
+}
+
+/// Numbers have a byte order; what consists of other things has none that netCDF would tell.
+fn endianness(datatype: &Datatype) -> Endianness {
+    let byte_order = match datatype {
+        Datatype::FixedPoint(integer) => integer.byte_order,
+        Datatype::Float(float) => float.byte_order,
+        _ => return Endianness::Native,
+    };
+    match byte_order {
+        ByteOrder::Little => Endianness::Little,
+        ByteOrder::Big => Endianness::Big,
+        ByteOrder::Vax => Endianness::Native,
+    }
+}
