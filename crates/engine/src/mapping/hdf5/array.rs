@@ -26,6 +26,10 @@ use crate::read::Array;
 
 const LAYOUT: &str = "data layout message";
 
+/// Bytes of an element that are believed whatever the file's length: one is held in memory as the
+/// fill value. Larger elements are believed where the file is as large.
+const ELEMENT_BYTES: u64 = 1 << 26;
+
 /// The array of a data set.
 pub(super) fn build(dataset: &Dataset) -> Result<Array> {
     let context = dataset.context();
@@ -36,6 +40,11 @@ pub(super) fn build(dataset: &Dataset) -> Result<Array> {
         Dataspace::Null => vec![0],
         _ => dataspace.dimensions().iter().map(|axis| axis.size).collect(),
     };
+    let limit = ELEMENT_BYTES.max(context.len());
+    if u64::from(datatype.size()) > limit {
+        let value = u64::from(datatype.size());
+        return Err(context.error(ErrorKind::Limit { what: "element's bytes", value, limit }));
+    }
     let element_size = datatype.size() as usize;
     let layout = ArrayLayout {
         id: ArrayId { file: context.file_id, address: dataset.node().address() },
