@@ -32,8 +32,8 @@ docs:
 tidy:
 	$(PYTHON) tools/tidy.py
 
-fuzz:
-	tools/fuzz $(FUZZ_SECONDS)
+fuzz: $(VENV)/.ready
+	PYTHON=$(abspath $(BIN)/python) tools/fuzz $(FUZZ_SECONDS)
 
 bench: $(VENV)/.installed
 	$(BIN)/python bench/run.py

@@ -1,0 +1,42 @@
+//! Every input that once was a finding of a fuzz target is survived.
+
+use std::path::Path;
+use std::time::Instant;
+
+use isotach_testkit::hostile::TARGETS;
+
+#[test]
+fn former_findings_are_survived() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/regressions");
+    let mut replayed = 0;
+    for (name, target) in TARGETS {
+        let Ok(inputs) = folder.join(name).read_dir() else { continue };
+        for input in inputs.map(|entry| entry.unwrap().path()) {
+            println!("{}", input.display());
+            let start = Instant::now();
+            target(&std::fs::read(&input).unwrap());
+            let seconds = start.elapsed().as_secs();
+            assert!(seconds < 20, "{} took {seconds} s", input.display());
+            replayed += 1;
+        }
+    }
+    assert!(replayed > 0, "no former findings in {}", folder.display());
+}
+
+#[test]
+fn each_target_has_a_program_and_survives_nothing() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/fuzz_targets");
+    let mut programs: Vec<_> = folder
+        .read_dir()
+        .unwrap()
+        .map(|entry| entry.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned())
+        .collect();
+    programs.sort();
+    assert_eq!(programs, TARGETS.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+    for (_, target) in TARGETS {
+        for len in 0..64 {
+            target(&vec![0; len]);
+            target(&vec![0xff; len]);
+        }
+    }
+}
