@@ -33,7 +33,7 @@ pub enum ErrorKind {
     /// A structure of the file is broken or not supported.
     Structure(isotach_format::Error),
     /// A chunk cannot be decoded.
-    Chunk { address: u64, coordinates: Vec<u64>, source: isotach_codec::Error },
+    Chunk { address: u64, coordinates: Vec<u64>, source: Box<isotach_codec::Error> },
     /// There is no such dimension, variable, group, attribute or type.
     NotFound { what: &'static str, name: String },
     /// What was asked for does not fit the variable's shape.
@@ -135,7 +135,7 @@ impl std::error::Error for Error {
         match &self.kind {
             ErrorKind::Open(source) | ErrorKind::Storage { source, .. } => Some(source.as_ref()),
             ErrorKind::Structure(source) => Some(source),
-            ErrorKind::Chunk { source, .. } => Some(source),
+            ErrorKind::Chunk { source, .. } => Some(source.as_ref()),
             _ => None,
         }
     }

@@ -4,7 +4,6 @@
 //! them, `classic` does so for CDF-1, CDF-2 and CDF-5. What both have to answer is here.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use isotach_model::{DataType, UserType};
 
@@ -100,12 +99,6 @@ pub(crate) fn open(
     })
 }
 
-/// A number for a file that is being opened, unique in this process.
-pub(crate) fn next_file_id() -> u64 {
-    static NEXT: AtomicU64 = AtomicU64::new(1);
-    NEXT.fetch_add(1, Ordering::Relaxed)
-}
-
 fn first_bytes(name: &Arc<str>, storage: &dyn Storage) -> Result<Vec<u8>> {
     let fail = |source| storage_error(name, 0, 8, source);
     let len = storage.len().map_err(fail)?.min(8);
@@ -116,13 +109,15 @@ fn first_bytes(name: &Arc<str>, storage: &dyn Storage) -> Result<Vec<u8>> {
 
 /// The name of an array format that is not read here, by its first bytes.
 fn other_format(first_bytes: &[u8]) -> Option<&'static str> {
-    let formats: [(&[u8], &str); 6] = [
+    let formats: [(&[u8], &str); 8] = [
         (b"\x0e\x03\x13\x01", "HDF4"),
         (b"\xcd\xf3\x00\x01", "NASA CDF"),
         (b"\xcd\xf2\x60\x02", "NASA CDF"),
         (b"GRIB", "GRIB"),
         (b"BUFR", "BUFR"),
         (b"\x93NUMPY", "a NumPy array"),
+        (b"\x1f\x8b", "a gzip-compressed file"),
+        (b"PK\x03\x04", "a zip archive"),
     ];
     formats.iter().find(|(magic, _)| first_bytes.starts_with(magic)).map(|&(_, name)| name)
 }

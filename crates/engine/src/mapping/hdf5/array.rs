@@ -47,7 +47,7 @@ pub(super) fn build(dataset: &Dataset) -> Result<Array> {
     }
     let element_size = datatype.size() as usize;
     let layout = ArrayLayout {
-        id: ArrayId { file: context.file_id, address: dataset.node().address() },
+        id: ArrayId { file: context.file_number.get(), address: dataset.node().address() },
         file: Arc::clone(&context.name),
         path: Arc::clone(dataset.node().path()),
         storage: Arc::clone(&context.storage),

@@ -14,6 +14,7 @@ use super::kept::Kept;
 use super::node::Object;
 use super::other_files::OtherFiles;
 use super::shared_message::SharedMessages;
+use crate::cache::FileNumber;
 use crate::error::{Error, ErrorKind, Result};
 use crate::file::OpenOptions;
 use crate::storage::{MetadataBytes, MetadataReader, Storage};
@@ -29,7 +30,7 @@ const KEPT_HEAPS: u64 = 64;
 pub(super) struct Context {
     pub(super) name: Arc<str>,
     /// Unique for each opened file in this process.
-    pub(super) file_id: u64,
+    pub(super) file_number: FileNumber,
     pub(super) storage: Arc<dyn Storage>,
     pub(super) superblock: Superblock,
     pub(super) options: OpenOptions,
@@ -71,7 +72,7 @@ impl Context {
         })?;
         Ok(Arc::new(Self {
             name: Arc::clone(name),
-            file_id: crate::mapping::next_file_id(),
+            file_number: FileNumber::new(),
             storage,
             superblock,
             options: options.clone(),

@@ -227,7 +227,8 @@ impl FractalHeap {
         let decoded = pipeline
             .decode(stored, filter_mask, &mut Scratch::default(), &mut out)
             .map_err(|source| -> Error {
-                context.error(ErrorKind::Chunk { address, coordinates: Vec::new(), source })
+                let (coordinates, source) = (Vec::new(), Box::new(source));
+                context.error(ErrorKind::Chunk { address, coordinates, source })
             })?;
         Ok(Block::Decoded(Arc::from(&*decoded)))
     }

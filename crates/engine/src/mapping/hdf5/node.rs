@@ -164,7 +164,7 @@ impl Node {
     /// Tells apart the files that are open in this process: objects reached through external
     /// links have another number than the objects of the file with the link.
     pub fn file_id(&self) -> u64 {
-        self.inner.context.file_id
+        self.inner.context.file_number.get()
     }
 
     /// The header with all its messages.

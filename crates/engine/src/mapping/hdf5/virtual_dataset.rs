@@ -314,7 +314,7 @@ impl Sources {
         if stored_type(datatype) != stored_type(source.datatype()?) {
             return Err(fail("its type is not that of the virtual data set"));
         }
-        if datatype.has_heap_data() && source.context().file_id != context.file_id {
+        if datatype.has_heap_data() && source.context().file_number.get() != context.file_number.get() {
             return Err(fail("values of variable length in another file"));
         }
         let array = source.array()?;

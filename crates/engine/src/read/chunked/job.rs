@@ -163,6 +163,7 @@ impl<'j> Job<'j> {
         source: isotach_codec::Error,
     ) -> Error {
         let coordinates = task.coordinates.clone();
+        let source = Box::new(source);
         self.reading.error(ErrorKind::Chunk { address: place.address, coordinates, source })
     }
 
