@@ -3,35 +3,55 @@
 use isotach::Attribute;
 use isotach::model::Values;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 use crate::error::to_python;
-use crate::values::{text, to_array};
+use crate::values::to_array;
 
-/// A char attribute is a `str` without zero bytes, strings are a `str` or a list of them, a single
-/// number a NumPy scalar, several an array.
+/// A char attribute is a `str` without zero bytes (`_FillValue` is `bytes`), strings are a `str`
+/// or a list of them, a single number is a NumPy scalar, several are an array.
 pub(crate) fn value<'py>(py: Python<'py>, attribute: &Attribute) -> PyResult<Bound<'py, PyAny>> {
     let values = attribute.values.as_ref().map_err(to_python)?;
     match values {
-        Values::Char(bytes) => {
-            let bytes: Vec<u8> = bytes.iter().copied().filter(|&byte| byte != 0).collect();
-            Ok(match String::from_utf8(bytes) {
-                Ok(string) => string.into_pyobject(py)?.into_any(),
-                Err(error) => String::from_utf8_lossy(error.as_bytes()).into_pyobject(py)?.into_any(),
-            })
+        Values::Char(bytes) if attribute.name == "_FillValue" => {
+            Ok(PyBytes::new(py, bytes).into_any())
         }
-        Values::String(strings) if strings.len() == 1 => {
-            Ok(text(py, strings[0].as_deref()).into_any())
-        }
+        Values::Char(bytes) => Ok(readable(py, bytes).into_any()),
         Values::String(strings) => {
-            let texts = strings.iter().map(|string| text(py, string.as_deref()));
-            Ok(PyList::new(py, texts.collect::<Vec<_>>())?.into_any())
+            let text = |string: &Option<Box<[u8]>>| {
+                readable(py, string.as_deref().unwrap_or_default()).into_any()
+            };
+            match &strings[..] {
+                [string] => Ok(text(string)),
+                strings => Ok(PyList::new(py, strings.iter().map(text))?.into_any()),
+            }
         }
         _ => {
             let array = to_array(py, values.clone())?;
             if attribute.len == 1 { array.get_item(0) } else { Ok(array) }
         }
     }
+}
+
+/// The bytes of a text attribute as the file has them (several for several strings); `None` for
+/// attributes of other types.
+pub(crate) fn raw_text<'py>(
+    py: Python<'py>,
+    attribute: &Attribute,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    Ok(match attribute.values.as_ref().map_err(to_python)? {
+        Values::Char(bytes) => Some(PyBytes::new(py, bytes).into_any()),
+        Values::String(strings) => {
+            let bytes = |string: &Option<Box<[u8]>>| {
+                PyBytes::new(py, string.as_deref().unwrap_or_default()).into_any()
+            };
+            match &strings[..] {
+                [string] => Some(bytes(string)),
+                strings => Some(PyList::new(py, strings.iter().map(bytes))?.into_any()),
+            }
+        }
+        _ => None,
+    })
 }
 
 /// All attributes by name; one that cannot be read is the exception that says why.
@@ -44,4 +64,14 @@ pub(crate) fn dict<'py>(py: Python<'py>, attributes: &[Attribute]) -> PyResult<B
         }
     }
     Ok(out)
+}
+
+/// UTF-8 with a replacement for every byte that is none, without zeros.
+fn readable<'py>(py: Python<'py>, bytes: &[u8]) -> Bound<'py, PyString> {
+    let text = String::from_utf8_lossy(bytes);
+    if text.contains('\0') {
+        PyString::new(py, &text.replace('\0', ""))
+    } else {
+        PyString::new(py, &text)
+    }
 }

@@ -2,12 +2,18 @@
 
 use std::io;
 
+use isotach::model::selection::SelectionError;
 use isotach::{Error, ErrorKind};
-use pyo3::PyErr;
 use pyo3::exceptions::{
-    PyFileNotFoundError, PyIndexError, PyIsADirectoryError, PyMemoryError, PyOSError,
-    PyPermissionError, PyRuntimeError, PyTypeError,
+    PyFileNotFoundError, PyIndexError, PyMemoryError, PyOSError, PyPermissionError, PyRuntimeError,
+    PyTypeError, PyValueError,
 };
+use pyo3::{PyErr, Python};
+
+/// `NC_ENOTNC`.
+const UNKNOWN_FORMAT: i32 = -51;
+/// `NC_EHDFERR`.
+const HDF_ERROR: i32 = -101;
 
 /// The exception for an error of the engine. Files that cannot be opened give `OSError` and its
 /// kinds, selections outside the shape `IndexError`, everything found later `RuntimeError`.
@@ -15,31 +21,66 @@ pub(crate) fn to_python(error: &Error) -> PyErr {
     match &error.kind {
         ErrorKind::Open(source) => open_error(error, source),
         ErrorKind::UnknownFormat { .. } | ErrorKind::OtherFormat { .. } => {
-            PyOSError::new_err((-51, format!("NetCDF: Unknown file format: {error}")))
+            os_error(UNKNOWN_FORMAT, "NetCDF: Unknown file format", error)
         }
-        ErrorKind::Selection(_) => PyIndexError::new_err(error.to_string()),
+        ErrorKind::Selection(selection) => selection_error(selection),
         ErrorKind::WrongType { .. } => PyTypeError::new_err(error.to_string()),
         ErrorKind::Limit { .. } => PyMemoryError::new_err(error.to_string()),
-        _ => PyRuntimeError::new_err(error.to_string()),
+        _ => with_cause(PyRuntimeError::new_err(error.to_string()), error),
     }
 }
 
 /// Errors while a file is opened, all of which netCDF4-python raises as `OSError`.
 pub(crate) fn opening(error: &Error) -> PyErr {
     match &error.kind {
-        ErrorKind::Structure(_) | ErrorKind::Storage { .. } => {
-            PyOSError::new_err((-101, format!("NetCDF: HDF error: {error}")))
-        }
-        _ => to_python(error),
+        ErrorKind::Open(_)
+        | ErrorKind::UnknownFormat { .. }
+        | ErrorKind::OtherFormat { .. } => to_python(error),
+        _ => with_cause(os_error(HDF_ERROR, "NetCDF: HDF error", error), error),
     }
 }
 
+/// A request that does not fit the variable: as netCDF4-python, `IndexError` for what lies
+/// outside, `ValueError` for what is no request at all.
+pub(crate) fn selection_error(error: &SelectionError) -> PyErr {
+    match error {
+        SelectionError::TooManyIndices { .. } | SelectionError::Step { .. } => {
+            PyValueError::new_err(error.to_string())
+        }
+        _ => PyIndexError::new_err(error.to_string()),
+    }
+}
+
+fn os_error(number: i32, what: &str, error: &Error) -> PyErr {
+    let why = format!("{what} ({})", error.kind);
+    PyOSError::new_err((number, why, error.file.to_string()))
+}
+
 fn open_error(error: &Error, source: &io::Error) -> PyErr {
-    let arguments = (source.raw_os_error().unwrap_or(-1), source.to_string(), error.file.to_string());
+    let Some(number) = source.raw_os_error() else {
+        return PyOSError::new_err(error.to_string());
+    };
+    // The operating system's words without Rust's "(os error 2)" behind them.
+    let words = source.to_string();
+    let words = words.split(" (os error").next().unwrap_or_default().to_owned();
+    let arguments = (number, words, error.file.to_string());
     match source.kind() {
         io::ErrorKind::NotFound => PyFileNotFoundError::new_err(arguments),
         io::ErrorKind::PermissionDenied => PyPermissionError::new_err(arguments),
-        io::ErrorKind::IsADirectory => PyIsADirectoryError::new_err(arguments),
+        io::ErrorKind::IsADirectory => {
+            let why = format!("NetCDF: Unknown file format ({})", arguments.1);
+            PyOSError::new_err((UNKNOWN_FORMAT, why, arguments.2))
+        }
         _ => PyOSError::new_err(arguments),
     }
+}
+
+/// What a Python file object raised stays visible as the cause.
+fn with_cause(exception: PyErr, error: &Error) -> PyErr {
+    if let ErrorKind::Storage { source, .. } = &error.kind
+        && let Some(raised) = source.get_ref().and_then(|inner| inner.downcast_ref::<PyErr>())
+    {
+        Python::attach(|py| exception.set_cause(py, Some(raised.clone_ref(py))));
+    }
+    exception
 }

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use isotach::model::DataType;
 use isotach::storage::memory::Memory;
 use isotach::{Dimension, File, Format, Group, OpenOptions};
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyDict, PyList};
 
 use crate::attribute;
@@ -51,6 +51,10 @@ pub(crate) fn open(
         let storage = Arc::new(PythonStorage::new(source)?);
         let name = name.unwrap_or_else(|| "<file object>".to_owned());
         py.detach(|| options.open_storage(&name, storage))
+    } else if let Ok(bytes) = source.extract::<PyBackedBytes>() {
+        let storage = Arc::new(Memory::new(bytes));
+        let name = name.unwrap_or_else(|| "<memory>".to_owned());
+        py.detach(|| options.open_storage(&name, storage))
     } else if let Ok(buffer) = PyBuffer::<u8>::get(source) {
         let storage = Arc::new(Memory::new(buffer.to_vec(py)?));
         let name = name.unwrap_or_else(|| "<memory>".to_owned());
@@ -70,15 +74,15 @@ pub(crate) fn cache_statistics(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     out.set_item("hits", statistics.hits)?;
     out.set_item("misses", statistics.misses)?;
     out.set_item("decoded_bytes", statistics.decoded_bytes)?;
-    out.set_item("present_bytes", statistics.present_bytes)?;
-    out.set_item("budget_bytes", isotach::cache::budget_bytes())?;
+    out.set_item("kept_bytes", statistics.kept_bytes)?;
+    out.set_item("budget_bytes", statistics.budget_bytes)?;
     Ok(out)
 }
 
 /// Sets the budget of the chunk cache, which all open files share.
 #[pyfunction]
 pub(crate) fn set_cache_budget(bytes: u64) {
-    isotach::cache::set_budget_bytes(bytes);
+    isotach::cache::set_budget(bytes);
 }
 
 #[pymethods]
@@ -167,6 +171,16 @@ impl NativeGroup {
         found.map(|found| attribute::value(py, &found)).transpose()
     }
 
+    /// The bytes of a text attribute as the file has them, or None.
+    fn attribute_bytes<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let found = py.detach(|| self.group.attribute(name)).map_err(|error| to_python(&error))?;
+        found.map_or(Ok(None), |found| attribute::raw_text(py, &found))
+    }
+
     /// Names of its variables in order.
     fn variable_names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         let names = py.detach(|| self.group.variable_names()).map_err(|error| to_python(&error))?;
@@ -196,9 +210,4 @@ impl NativeGroup {
         let left_out = py.detach(|| self.group.left_out()).map_err(|error| to_python(&error))?;
         Ok(left_out.iter().map(|left| (left.path.clone(), left.reason.to_string())).collect())
     }
-}
-
-/// The name under which the Python classes look a data type up.
-pub(crate) fn type_path(data_type: &DataType) -> String {
-    data_type.path()
 }

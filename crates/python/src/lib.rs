@@ -7,6 +7,7 @@ mod attribute;
 mod error;
 mod file;
 mod index;
+mod mask;
 mod numpy_memory;
 mod python_storage;
 mod types;
@@ -20,6 +21,8 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use crate::file::{NativeFile, NativeGroup, cache_statistics, open, set_cache_budget};
+    #[pymodule_export]
+    use crate::mask::MaskRule;
     #[pymodule_export]
     use crate::variable::NativeVariable;
 }

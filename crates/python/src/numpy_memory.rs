@@ -5,25 +5,41 @@
 //!   `element count * item size` bytes;
 //! - no object types: their memory holds references, not bytes;
 //! - the memory is handed to Rust as `MaybeUninit`, and the array to Python only after all of it
-//!   has been written.
+//!   has been written;
+//! - `fill` succeeds only when it has written every byte (the engine's word for its reads); only
+//!   then are they looked at.
 
 use std::mem::MaybeUninit;
 use std::os::raw::c_int;
 
 use numpy::npyffi::{NPY_ORDER, PY_ARRAY_API, PyArrayObject, npy_intp};
-use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray};
+use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::exceptions::{PyMemoryError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::PyAny;
 
-/// A new array of `shape` and `dtype`, filled by `fill` with the interpreter lock released.
-pub(crate) fn filled<'py, E: Send>(
+/// Reads below this many bytes that need no decoding are over before another thread could do
+/// anything with the interpreter.
+const BRIEF_BYTES: usize = 64 * 1024;
+
+/// When the interpreter lock is given up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Detach {
+    /// For every read: storage may need the interpreter itself, or decoding may take long.
+    Always,
+    /// For all but small reads.
+    Long,
+}
+
+/// A new array of `shape` and `dtype`, filled by `fill`, and what `inspect` says of its bytes.
+pub(crate) fn filled<'py, R: Send, E: Send>(
     py: Python<'py>,
     shape: &[u64],
     dtype: &Bound<'py, PyArrayDescr>,
+    detach: Detach,
     to_python: impl FnOnce(E) -> PyErr,
     fill: impl FnOnce(&mut [MaybeUninit<u8>]) -> Result<(), E> + Send,
-) -> PyResult<Bound<'py, PyUntypedArray>> {
+    inspect: impl FnOnce(&[u8]) -> R + Send,
+) -> PyResult<(Bound<'py, PyAny>, R)> {
     if dtype.has_object() {
         return Err(PyTypeError::new_err("objects have no bytes to read into"));
     }
@@ -50,11 +66,17 @@ pub(crate) fn filled<'py, E: Send>(
     // SAFETY: the array is new, so this is its only user, and it has `bytes` bytes (contract,
     // first clause); where it has none the pointer may be anything, and the slice is empty.
     let memory = unsafe {
-        let data = (*array.as_ptr().cast::<PyArrayObject>()).data.cast::<MaybeUninit<u8>>();
+        let data = (*array.as_ptr().cast::<PyArrayObject>()).fields.data.cast::<MaybeUninit<u8>>();
         if bytes == 0 { &mut [] } else { std::slice::from_raw_parts_mut(data, bytes) }
     };
-    py.detach(|| fill(memory)).map_err(to_python)?;
-    Ok(array.cast_into::<PyUntypedArray>()?)
+    let work = || {
+        fill(memory)?;
+        // SAFETY: `fill` has succeeded, so every byte is written (contract, last clause).
+        Ok(inspect(unsafe { memory.assume_init_ref() }))
+    };
+    let brief = detach == Detach::Long && bytes <= BRIEF_BYTES;
+    let result = if brief { work() } else { py.detach(work) };
+    Ok((array, result.map_err(to_python)?))
 }
 
 fn too_large(shape: &[u64]) -> PyErr {

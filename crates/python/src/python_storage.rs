@@ -2,7 +2,7 @@
 
 use std::io;
 use std::mem::MaybeUninit;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use isotach::storage::Storage;
 use pyo3::prelude::*;
@@ -19,26 +19,32 @@ pub(crate) struct PythonStorage {
 impl PythonStorage {
     /// Asks the object for its length.
     pub(crate) fn new(object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let length_bytes = object.call_method1("seek", (0, 2))?.extract::<u64>()?;
+        object.call_method1("seek", (0, 2))?;
+        let length_bytes = object.call_method0("tell")?.extract::<u64>()?;
         Ok(Self { object: object.clone().unbind(), length_bytes, turn: Mutex::new(()) })
     }
 
-    fn read(&self, py: Python<'_>, offset: u64, into: &mut [MaybeUninit<u8>]) -> PyResult<usize> {
+    fn read<'into>(
+        &self,
+        py: Python<'_>,
+        offset: u64,
+        into: &'into mut [MaybeUninit<u8>],
+    ) -> PyResult<Option<&'into mut [u8]>> {
         let object = self.object.bind(py);
         object.call_method1("seek", (offset,))?;
-        let mut done = 0;
-        while done < into.len() {
-            let read = object.call_method1("read", (into.len() - done,))?;
+        let mut gathered = Vec::new();
+        while gathered.len() < into.len() {
+            let read = object.call_method1("read", (into.len() - gathered.len(),))?;
             let bytes = read.cast::<PyBytes>()?.as_bytes();
-            if bytes.is_empty() || bytes.len() > into.len() - done {
-                break;
+            if bytes.len() == into.len() {
+                return Ok(Some(into.write_copy_of_slice(bytes)));
             }
-            for (slot, byte) in into[done..].iter_mut().zip(bytes) {
-                slot.write(*byte);
+            if bytes.is_empty() || bytes.len() > into.len() - gathered.len() {
+                return Ok(None);
             }
-            done += bytes.len();
+            gathered.extend_from_slice(bytes);
         }
-        Ok(done)
+        Ok(Some(into.write_copy_of_slice(&gathered)))
     }
 }
 
@@ -47,16 +53,19 @@ impl Storage for PythonStorage {
         Ok(self.length_bytes)
     }
 
-    fn read_at(&self, offset: u64, into: &mut [MaybeUninit<u8>]) -> io::Result<()> {
-        let wanted = into.len();
+    fn read_at<'into>(
+        &self,
+        offset: u64,
+        into: &'into mut [MaybeUninit<u8>],
+    ) -> io::Result<&'into mut [u8]> {
         // Our turn first, then the interpreter: whoever holds the interpreter never waits here.
-        let turn = self.turn.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let read = Python::attach(|py| self.read(py, offset, into));
         drop(turn);
         match read {
-            Ok(count) if count == wanted => Ok(()),
-            Ok(_) => Err(io::ErrorKind::UnexpectedEof.into()),
-            Err(error) => Err(io::Error::other(error.to_string())),
+            Ok(Some(bytes)) => Ok(bytes),
+            Ok(None) => Err(io::ErrorKind::UnexpectedEof.into()),
+            Err(error) => Err(io::Error::other(error)),
         }
     }
 

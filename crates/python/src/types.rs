@@ -1,8 +1,7 @@
 //! Data types as Python sees them: NumPy dtypes, and descriptions of user-defined types.
 
-use isotach::model::{Atomic, DataType, StoredType, UserClass, UserType};
+use isotach::model::{DataType, StoredType, UserClass, UserType};
 use numpy::PyArrayDescr;
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
@@ -12,6 +11,16 @@ pub(crate) fn dtype<'py>(
     py: Python<'py>,
     stored: &StoredType,
 ) -> PyResult<Option<Bound<'py, PyArrayDescr>>> {
+    let plain = match stored {
+        StoredType::Int { size: 2, .. } => Some(numpy::dtype::<i16>(py)),
+        StoredType::Int { size: 4, .. } => Some(numpy::dtype::<i32>(py)),
+        StoredType::Float { size: 4, .. } => Some(numpy::dtype::<f32>(py)),
+        StoredType::Float { size: 8, .. } => Some(numpy::dtype::<f64>(py)),
+        _ => None,
+    };
+    if plain.is_some() {
+        return Ok(plain);
+    }
     match specification(py, stored)? {
         Some(specification) => PyArrayDescr::new(py, specification).map(Some),
         None => Ok(None),
@@ -102,22 +111,4 @@ pub(crate) fn describe_user<'py>(py: Python<'py>, user: &UserType) -> PyResult<B
     };
     out.set_item("class", class)?;
     Ok(out)
-}
-
-/// NumPy's code for one of netCDF's own types.
-pub(crate) fn atomic_code(atomic: Atomic) -> PyResult<&'static str> {
-    Ok(match atomic {
-        Atomic::Byte => "i1",
-        Atomic::Char => "S1",
-        Atomic::Short => "i2",
-        Atomic::Int => "i4",
-        Atomic::Float => "f4",
-        Atomic::Double => "f8",
-        Atomic::UByte => "u1",
-        Atomic::UShort => "u2",
-        Atomic::UInt => "u4",
-        Atomic::Int64 => "i8",
-        Atomic::UInt64 => "u8",
-        Atomic::String => return Err(PyTypeError::new_err("strings have no numeric dtype")),
-    })
 }

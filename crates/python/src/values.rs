@@ -3,7 +3,7 @@
 use isotach::model::Values;
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyString};
+use pyo3::types::{PyBytes, PyList, PySlice, PyString};
 
 /// A one-dimensional array with all elements.
 pub(crate) fn to_array<'py>(py: Python<'py>, values: Values) -> PyResult<Bound<'py, PyAny>> {
@@ -21,7 +21,9 @@ pub(crate) fn to_array<'py>(py: Python<'py>, values: Values) -> PyResult<Bound<'
         Values::Char(bytes) => viewed(bytes.into_pyarray(py), "S1")?,
         Values::Bytes { size, bytes } => viewed(bytes.into_pyarray(py), &format!("V{size}"))?,
         Values::String(strings) => {
-            let objects = strings.iter().map(|string| text(py, string.as_deref()).into_any().unbind());
+            let objects = strings.iter().map(|text_bytes| {
+                text(py, text_bytes.as_deref().unwrap_or_default()).into_any().unbind()
+            });
             objects.collect::<Vec<Py<PyAny>>>().into_pyarray(py).into_any()
         }
         Values::Sequence(sequences) => {
@@ -29,16 +31,18 @@ pub(crate) fn to_array<'py>(py: Python<'py>, values: Values) -> PyResult<Bound<'
             arrays.collect::<PyResult<Vec<Py<PyAny>>>>()?.into_pyarray(py).into_any()
         }
         Values::Array { len, count, elements } => {
-            to_array(py, *elements)?.call_method1("reshape", ((count, len),))?
+            let elements = to_array(py, *elements)?;
+            let shape = elements.getattr("shape")?;
+            let within = shape.get_item(PySlice::new(py, 1, isize::MAX, 1))?;
+            let whole = (count, len).into_pyobject(py)?.add(within)?;
+            elements.call_method1("reshape", (whole,))?
         }
         Values::Compound { count, members } => structured(py, count, members)?,
     })
 }
 
-/// A string's text; a null pointer is the empty string, as netCDF4-python has it, and bytes that
-/// are not UTF-8 become surrogate escapes, so that nothing is lost.
-pub(crate) fn text<'py>(py: Python<'py>, bytes: Option<&[u8]>) -> Bound<'py, PyString> {
-    let bytes = bytes.unwrap_or_default();
+/// A string's text; bytes that are not UTF-8 become surrogate escapes, so that nothing is lost.
+pub(crate) fn text<'py>(py: Python<'py>, bytes: &[u8]) -> Bound<'py, PyString> {
     match std::str::from_utf8(bytes) {
         Ok(text) => PyString::new(py, text),
         Err(_) => PyBytes::new(py, bytes)
@@ -66,7 +70,7 @@ fn structured<'py>(
     let mut columns = Vec::with_capacity(members.len());
     for (name, values) in members {
         let column = to_array(py, values)?;
-        let shape = column.getattr("shape")?.get_item(pyo3::types::PySlice::new(py, 1, isize::MAX, 1))?;
+        let shape = column.getattr("shape")?.get_item(PySlice::new(py, 1, isize::MAX, 1))?;
         fields.append((&name, column.getattr("dtype")?, shape))?;
         columns.push((name, column));
     }

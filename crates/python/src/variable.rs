@@ -2,19 +2,22 @@
 
 use std::sync::{Arc, OnceLock};
 
-use isotach::model::selection::{Indexed, Selection};
-use isotach::model::{DataType, Values};
+use isotach::model::Values;
+use isotach::model::selection::{Index, Indexed, Selection};
+use isotach::plan::layout::Placement;
 use isotach::read::Array;
-use isotach::{Endianness, Error, ErrorKind, StorageKind, Variable};
-use numpy::PyArrayDescr;
+use isotach::{Endianness, Error, StorageInfo, StorageKind, Variable};
+use numpy::{PyArrayDescr, PyArrayDescrMethods};
+use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::attribute;
-use crate::error::to_python;
-use crate::file::{DimensionTuple, dimension_tuples, type_path};
+use crate::error::{selection_error, to_python};
+use crate::file::{DimensionTuple, dimension_tuples};
 use crate::index::indices;
-use crate::numpy_memory::filled;
+use crate::mask::MaskRule;
+use crate::numpy_memory::{Detach, filled};
 use crate::types::{describe, dtype};
 use crate::values::to_array;
 
@@ -30,6 +33,7 @@ struct Reading {
     array: Arc<Array>,
     /// `None` where elements become Python objects.
     dtype: Option<Py<PyArrayDescr>>,
+    detach: Detach,
 }
 
 impl NativeVariable {
@@ -43,14 +47,16 @@ impl NativeVariable {
         }
         let array = py.detach(|| self.variable.array()).map_err(|error| to_python(&error))?;
         let dtype = dtype(py, &array.stored)?.map(Bound::unbind);
-        Ok(self.reading.get_or_init(|| Reading { array, dtype }))
-    }
-
-    fn select(&self, key: &Bound<'_, PyAny>, array: &Array) -> PyResult<Indexed> {
-        Selection::from_indices(&indices(key)?, &array.shape).map_err(|error| {
-            let error = Error::new(&array.layout.file, ErrorKind::Selection(error));
-            to_python(&error.at(&array.layout.path))
-        })
+        // Chunks take long to decode, and a Python file object needs the interpreter itself.
+        let detach = match array.layout.placement {
+            Placement::Strided { .. } | Placement::Inline(_) | Placement::Unallocated
+                if array.layout.storage.parallel() =>
+            {
+                Detach::Long
+            }
+            _ => Detach::Always,
+        };
+        Ok(self.reading.get_or_init(|| Reading { array, dtype, detach }))
     }
 }
 
@@ -73,11 +79,6 @@ impl NativeVariable {
         describe(py, self.variable.data_type())
     }
 
-    /// The type's path, such as `float` or `/group/name`.
-    fn type_path(&self) -> String {
-        type_path(self.variable.data_type())
-    }
-
     /// The dtype of what `read` returns; None where that is Python objects.
     fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArrayDescr>>> {
         Ok(self.reading(py)?.dtype.as_ref().map(|dtype| dtype.bind(py).clone()))
@@ -87,6 +88,12 @@ impl NativeVariable {
     fn dimensions(&self, py: Python<'_>) -> PyResult<Vec<DimensionTuple>> {
         let found = py.detach(|| self.variable.dimensions()).map_err(|error| to_python(&error))?;
         Ok(dimension_tuples(&found))
+    }
+
+    /// Names of its dimensions, outermost first.
+    fn dimension_names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let found = py.detach(|| self.variable.dimensions()).map_err(|error| to_python(&error))?;
+        PyTuple::new(py, found.iter().map(isotach::Dimension::name))
     }
 
     /// Present length along each dimension.
@@ -101,7 +108,7 @@ impl NativeVariable {
         Ok(found.iter().map(|attribute| attribute.name.clone()).collect())
     }
 
-    /// Its attributes by name.
+    /// Its attributes by name; one that cannot be read is the exception that says why.
     fn attributes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let found = py.detach(|| self.variable.attributes()).map_err(|error| to_python(&error))?;
         attribute::dict(py, &found)
@@ -113,30 +120,21 @@ impl NativeVariable {
         found.map(|found| attribute::value(py, &found)).transpose()
     }
 
-    /// Storage as a dict: `kind`, `chunks` (or None), `endian`, and `filters` as a list of
+    /// The bytes of a text attribute as the file has them, or None.
+    fn attribute_bytes<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let found = py.detach(|| self.variable.attribute(name)).map_err(|error| to_python(&error))?;
+        found.map_or(Ok(None), |found| attribute::raw_text(py, &found))
+    }
+
+    /// Storage as `(kind, chunk shape or None, byte order, filters)`, a filter being
     /// `(id, name, parameters)`.
-    fn storage<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    fn storage<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let storage = py.detach(|| self.variable.storage()).map_err(|error| to_python(&error))?;
-        let out = PyDict::new(py);
-        let kind = match storage.kind {
-            StorageKind::Contiguous => "contiguous",
-            StorageKind::Chunked => "chunked",
-            StorageKind::Compact => "compact",
-            StorageKind::Virtual => "virtual",
-            StorageKind::Unknown => "unknown",
-        };
-        let endian = match storage.endianness {
-            Endianness::Native => "native",
-            Endianness::Little => "little",
-            Endianness::Big => "big",
-        };
-        let filters = storage.filters.iter();
-        let filters = filters.map(|used| (used.id, used.name.clone(), used.parameters.clone()));
-        out.set_item("kind", kind)?;
-        out.set_item("chunks", storage.chunk_shape.clone())?;
-        out.set_item("endian", endian)?;
-        out.set_item("filters", filters.collect::<Vec<_>>())?;
-        Ok(out)
+        storage_tuple(py, &storage)
     }
 
     /// `(fills, value)`: whether never-written elements are filled, and with what (an array of
@@ -146,36 +144,87 @@ impl NativeVariable {
         Ok((fill.fill, to_array(py, fill.value)?))
     }
 
-    /// The elements that `key` selects, as NumPy has indexing but orthogonal in lists, unmasked
-    /// and unscaled.
+    /// The elements that `key` selects, by netCDF4-python's rules of indexing, unmasked and
+    /// unscaled, in this machine's byte order.
     fn read<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let reading = self.reading(py)?;
         let array = &reading.array;
-        let Indexed { selection, result_shape, .. } = self.select(key, array)?;
+        let Indexed { selection, result_shape, .. } = select(key, &array.shape)?;
         let Some(dtype) = &reading.dtype else {
             let values = py.detach(|| array.read(&selection)).map_err(|error| to_python(&error))?;
             return objects(py, values, &result_shape);
         };
-        let dtype = dtype.bind(py);
+        let to_python = |error: Error| to_python(&error);
         let fill = |memory: &mut [_]| array.read_native_into(&selection, memory);
-        // A dtype of arrays adds their shape to the array's own: NumPy splits it off by itself.
-        let out = filled(py, &result_shape, dtype, |error: Error| to_python(&error), fill)?;
-        Ok(out.into_any())
+        let (out, ()) =
+            filled(py, &result_shape, dtype.bind(py), reading.detach, to_python, fill, |_| ())?;
+        Ok(out)
     }
 
-    /// What reading `key` would take, as text.
-    fn explain(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<String> {
+    /// What `read` returns; where `rule` finds missing elements, a tuple of that, a mask of the
+    /// same shape, and whether any of them was one of the rule's `missing`.
+    fn read_masked<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'py, PyAny>,
+        rule: &MaskRule,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let reading = self.reading(py)?;
-        let selection = self.select(key, &reading.array)?.selection;
-        let plan = py.detach(|| reading.array.explain(&selection)).map_err(|error| to_python(&error))?;
-        Ok(plan.to_string())
+        let array = &reading.array;
+        let Indexed { selection, result_shape, .. } = select(key, &array.shape)?;
+        let dtype = reading.dtype.as_ref().map(|dtype| dtype.bind(py));
+        let dtype = dtype.filter(|dtype| dtype.itemsize() == rule.element_size());
+        let dtype = dtype.ok_or_else(|| PyTypeError::new_err("a rule for another type"))?;
+        let to_python = |error: Error| to_python(&error);
+        let fill = |memory: &mut [_]| array.read_native_into(&selection, memory);
+        let mask_of = |bytes: &[u8]| rule.find(bytes).map(|found| (found.missing, found.mask(bytes)));
+        let (out, found) =
+            filled(py, &result_shape, dtype, reading.detach, to_python, fill, mask_of)?;
+        let Some((missing, mask)) = found else { return Ok(out) };
+        let bools = numpy::dtype::<bool>(py);
+        let copy = |memory: &mut [_]| {
+            memory.write_copy_of_slice(&mask);
+            Ok(())
+        };
+        let (mask, ()) =
+            filled(py, &result_shape, &bools, Detach::Long, |error: PyErr| error, copy, |_| ())?;
+        Ok((out, mask, missing).into_pyobject(py)?.into_any())
     }
+}
 
-    /// True where elements are whole bytes strings of netCDF's char type.
-    #[getter]
-    fn is_char(&self) -> bool {
-        matches!(self.variable.data_type(), DataType::Atomic(isotach::model::Atomic::Char))
+/// The selection that `key` stands for. A scalar is indexed as if it had one axis of length 1, and
+/// has no axis in the result.
+fn select(key: &Bound<'_, PyAny>, shape: &[u64]) -> PyResult<Indexed> {
+    let indices = indices(key)?;
+    if !shape.is_empty() {
+        return indexed(&indices, shape);
     }
+    if indexed(&indices, &[1])?.selection.is_empty() {
+        return Err(PyIndexError::new_err("an empty selection of a scalar"));
+    }
+    indexed(&[], &[])
+}
+
+fn indexed(indices: &[Index], shape: &[u64]) -> PyResult<Indexed> {
+    Selection::from_indices(indices, shape).map_err(|error| selection_error(&error))
+}
+
+fn storage_tuple<'py>(py: Python<'py>, storage: &StorageInfo) -> PyResult<Bound<'py, PyTuple>> {
+    let kind = match storage.kind {
+        StorageKind::Contiguous => "contiguous",
+        StorageKind::Chunked => "chunked",
+        StorageKind::Compact => "compact",
+        StorageKind::Virtual => "virtual",
+        StorageKind::Unknown => "unknown",
+    };
+    let endian = match storage.endianness {
+        Endianness::Native => "native",
+        Endianness::Little => "little",
+        Endianness::Big => "big",
+    };
+    let filters = storage.filters.iter().map(|used| (used.id, &used.name, &used.parameters));
+    let filters = filters.collect::<Vec<_>>();
+    (kind, &storage.chunk_shape, endian, filters).into_pyobject(py)
 }
 
 fn objects<'py>(py: Python<'py>, values: Values, shape: &[u64]) -> PyResult<Bound<'py, PyAny>> {
@@ -188,4 +237,3 @@ fn objects<'py>(py: Python<'py>, values: Values, shape: &[u64]) -> PyResult<Boun
     }
     array.call_method1("reshape", (PyTuple::new(py, whole)?,))
 }
-

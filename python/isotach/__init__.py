@@ -1,0 +1,120 @@
+"""Reads netCDF-4, classic netCDF and HDF5 files at the speed of the machine.
+
+The interface for reading is netCDF4-python's: a program that only reads runs unchanged after
+``import isotach as netCDF4``. xarray finds the package as ``engine="isotach"``.
+"""
+
+from cftime import date2index, date2num, num2date
+
+from isotach._characters import chartostring, stringtoarr, stringtochar
+from isotach._constants import (
+    default_encoding,
+    default_fillvals,
+    is_native_big,
+    is_native_little,
+    unicode_error,
+)
+from isotach._dataset import Dataset, Group
+from isotach._dimension import Dimension
+from isotach._multifile import MFDataset, MFTime
+from isotach._native import cache_statistics, set_cache_budget
+from isotach._settings import (
+    NetCDF4MissingFeatureException,
+    __has_blosc_support__,
+    __has_bzip2_support__,
+    __has_cdf5_format__,
+    __has_nc_create_mem__,
+    __has_nc_inq_format_extended__,
+    __has_nc_inq_path__,
+    __has_nc_open_mem__,
+    __has_nc_rc_set__,
+    __has_ncfilter__,
+    __has_parallel4_support__,
+    __has_parallel_support__,
+    __has_pnetcdf_support__,
+    __has_quantization_support__,
+    __has_rename_grp__,
+    __has_set_alignment__,
+    __has_szip_support__,
+    __has_zstandard_support__,
+    __hdf5libversion__,
+    __netcdf4libversion__,
+    __version__,
+    get_alignment,
+    get_chunk_cache,
+    getlibversion,
+    rc_get,
+    rc_set,
+    set_alignment,
+    set_chunk_cache,
+)
+from isotach._types import CompoundType, EnumType, VLType
+from isotach._variable import Variable
+
+__all__ = [
+    "CompoundType",
+    "Dataset",
+    "Dimension",
+    "EnumType",
+    "Group",
+    "MFDataset",
+    "MFTime",
+    "NetCDF4MissingFeatureException",
+    "VLType",
+    "Variable",
+    "__has_blosc_support__",
+    "__has_bzip2_support__",
+    "__has_cdf5_format__",
+    "__has_nc_create_mem__",
+    "__has_nc_inq_format_extended__",
+    "__has_nc_inq_path__",
+    "__has_nc_open_mem__",
+    "__has_nc_rc_set__",
+    "__has_ncfilter__",
+    "__has_parallel4_support__",
+    "__has_parallel_support__",
+    "__has_pnetcdf_support__",
+    "__has_quantization_support__",
+    "__has_rename_grp__",
+    "__has_set_alignment__",
+    "__has_szip_support__",
+    "__has_zstandard_support__",
+    "__hdf5libversion__",
+    "__netcdf4libversion__",
+    "__version__",
+    "cache_statistics",
+    "chartostring",
+    "date2index",
+    "date2num",
+    "default_encoding",
+    "default_fillvals",
+    "get_alignment",
+    "get_chunk_cache",
+    "getlibversion",
+    "is_native_big",
+    "is_native_little",
+    "num2date",
+    "rc_get",
+    "rc_set",
+    "set_alignment",
+    "set_cache_budget",
+    "set_chunk_cache",
+    "stringtoarr",
+    "stringtochar",
+    "unicode_error",
+]
+
+# Classes are shown and pickled by the name that users know.
+for _public in (
+    CompoundType,
+    Dataset,
+    Dimension,
+    EnumType,
+    Group,
+    MFDataset,
+    MFTime,
+    VLType,
+    Variable,
+):
+    _public.__module__ = __name__
+del _public

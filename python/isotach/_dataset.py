@@ -1,0 +1,576 @@
+"""Files and groups."""
+
+from __future__ import annotations
+
+import io
+import os
+import pathlib
+import posixpath
+import subprocess
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
+from isotach import _native
+from isotach._constants import NO_ATTRIBUTE, NOT_VALID, READ_ONLY, RESERVED
+from isotach._dimension import Dimension
+from isotach._lazy import CLOSED, LazyDict
+from isotach._types import CompoundType, EnumType, VLType, user_type
+from isotach._variable import Variable, _handed_out
+
+_MODES = ("r", "rs", "w", "ws", "x", "a", "as", "r+", "r+s")
+#: What `set_auto_*` has not been called for.
+_DEFAULTS = {"mask": True, "scale": True, "always_mask": True, "chartostring": True}
+
+
+class Dataset:
+    """An open file, which is its root group.
+
+    Nothing is read before it is asked for: opening costs the same for one variable and for
+    100,000. It may be used by many threads at once, and it pickles: by path, or with the bytes or
+    the file object it was made of.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_attributes",
+        "_dimensions",
+        "_file",
+        "_groups",
+        "_kind",
+        "_native",
+        "_ncstring_attrs__",
+        "_path",
+        "_settings",
+        "_source",
+        "_types",
+        "_variables",
+        "auto_complex",
+        "keepweakref",
+        "parent",
+    )
+
+    #: Variables are indexed axis by axis.
+    __orthogonal_indexing__ = True
+
+    def __init__(
+        self,
+        filename: Any,
+        mode: str = "r",
+        clobber: bool = True,
+        format: str = "NETCDF4",
+        diskless: bool = False,
+        persist: bool = False,
+        keepweakref: bool = False,
+        memory: Any = None,
+        encoding: str | None = None,
+        parallel: bool = False,
+        comm: Any = None,
+        info: Any = None,
+        auto_complex: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        """Opens `filename` for reading.
+
+        It is a path, a file object with `seek` and `read`, or the bytes of a file; with `memory`,
+        which is such bytes, it is only a name. `clobber`, `format`, `persist`, `comm` and `info`
+        are for writing, `diskless` makes no difference to reading.
+        """
+        _check_mode(mode, memory)
+        if parallel:
+            raise ValueError("parallel mode requires MPI enabled netcdf-c")
+        source = _source(filename, memory, encoding)
+        file = _open(source)
+        put = object.__setattr__
+        put(self, "_source", (source, {"keepweakref": keepweakref, "auto_complex": auto_complex}))
+        put(self, "_file", file)
+        put(self, "_kind", (file.data_model, "HDF5" if file.is_hdf5 else "NETCDF3"))
+        put(self, "_path", "/")
+        put(self, "parent", None)
+        put(self, "keepweakref", keepweakref)
+        put(self, "auto_complex", auto_complex)
+        put(self, "_ncstring_attrs__", False)
+        put(self, "_settings", dict(_DEFAULTS))
+        self._start(file.root())
+
+    def _start(self, native: Any) -> None:
+        put = object.__setattr__
+        put(self, "_native", native)
+        put(self, "_attributes", None)
+        put(self, "_dimensions", None)
+        put(self, "_types", None)
+        # A group whose dict is all that is left of it is still needed by the dict.
+        me = weakref.ref(self) if self.keepweakref else lambda: self
+        put(self, "_variables", LazyDict(_names(me, "variable_names"), _maker(me, "_variable")))
+        put(self, "_groups", LazyDict(_names(me, "group_names"), _maker(me, "_group")))
+
+    # What is in it
+
+    @property
+    def variables(self) -> dict[str, Variable]:
+        """Its variables by name."""
+        return self._variables
+
+    @property
+    def groups(self) -> dict[str, Group]:
+        """Its groups by name."""
+        return self._groups
+
+    @property
+    def dimensions(self) -> dict[str, Dimension]:
+        """Its dimensions by name."""
+        found: dict[str, Dimension] | None = self._dimensions
+        if found is None:
+            found = {
+                name: Dimension(self, name, length, unlimited=unlimited, id=number)
+                for name, length, unlimited, _, number in self._native.dimensions()
+            }
+            object.__setattr__(self, "_dimensions", found)
+        return found
+
+    @property
+    def cmptypes(self) -> dict[str, CompoundType]:
+        """Its compound types by name."""
+        return self._types_of(CompoundType)
+
+    @property
+    def vltypes(self) -> dict[str, VLType]:
+        """Its types of sequences by name."""
+        return self._types_of(VLType)
+
+    @property
+    def enumtypes(self) -> dict[str, EnumType]:
+        """Its types of named integers by name."""
+        return self._types_of(EnumType)
+
+    def _types_of(self, kind: type) -> dict[str, Any]:
+        found = self._types
+        if found is None:
+            found = [user_type(described) for described in self._native.types()]
+            object.__setattr__(self, "_types", found)
+        return {user.name: user for user in found if isinstance(user, kind)}
+
+    def _variable(self, name: str) -> Variable | None:
+        native = self._native.variable(name)
+        return None if native is None else Variable(self, name, native=native)
+
+    def _group(self, name: str) -> Group | None:
+        native = self._native.group(name)
+        return None if native is None else Group(self, name, native=native)
+
+    def _find_dimension(
+        self, name: str, length: int, unlimited: bool, path: str, number: int
+    ) -> Dimension:
+        """The dimension that a variable of this group is on: here or in a group above."""
+        group: Dataset | None = self
+        while group is not None:
+            if group.path == path and name in group.dimensions:
+                return group.dimensions[name]
+            group = group.parent
+        return Dimension(self, name, length, unlimited=unlimited, id=number)
+
+    def __getitem__(self, elem: str) -> Variable | Group | Dataset:
+        directory, last = posixpath.split(posixpath.normpath(elem))
+        group: Dataset = self
+        for name in directory.split("/"):
+            if name:
+                group = group.groups[name]
+        if last in group.groups:
+            return group.groups[last]
+        try:
+            return group.variables[last]
+        except KeyError:
+            raise IndexError(f"{last} not found in {group.path}") from None
+
+    def __iter__(self) -> NoReturn:
+        raise TypeError("Dataset is not iterable. Consider iterating on Dataset.variables.")
+
+    def __contains__(self, key: Any) -> NoReturn:
+        raise TypeError(
+            "Dataset does not support membership operations. Perhaps try 'varname in"
+            " dataset.variables' or 'dimname in dataset.dimensions'."
+        )
+
+    def get_variables_by_attributes(self, **kwargs: Any) -> list[Variable]:
+        """The variables whose attributes are as given.
+
+        A value is compared with the attribute's; a function is called with the attribute's value,
+        or None where there is none, and says whether it is right.
+        """
+        found = []
+        for variable in self.variables.values():
+            fits = bool(kwargs)
+            for name, wanted in kwargs.items():
+                if callable(wanted):
+                    fits = wanted(getattr(variable, name, None)) is not False and fits
+                else:
+                    fits = hasattr(variable, name) and _equal(getattr(variable, name), wanted)
+                if not fits:
+                    break
+            if fits:
+                found.append(variable)
+        return found
+
+    def left_out(self) -> list[tuple[str, str]]:
+        """Paths of objects in this group that could not be shown, and why."""
+        found: list[tuple[str, str]] = self._native.left_out()
+        return found
+
+    # What it is
+
+    @property
+    def data_model(self) -> str:
+        """netCDF's name of the data model, such as `NETCDF4`."""
+        return self._kind[0]
+
+    @property
+    def file_format(self) -> str:
+        """The same as `data_model`."""
+        return self._kind[0]
+
+    @property
+    def disk_format(self) -> str:
+        """`HDF5` or `NETCDF3`."""
+        return self._kind[1]
+
+    @property
+    def _is_netcdf4(self) -> bool:
+        return self._kind[0] in ("NETCDF4", "NETCDF4_CLASSIC")
+
+    @property
+    def path(self) -> str:
+        """Path of the group, `/` for the root group."""
+        return self._path
+
+    @property
+    def name(self) -> str:
+        """Last part of the path, `/` for the root group."""
+        self._check()
+        return posixpath.basename(self._path) or "/"
+
+    def filepath(self, encoding: str | None = None) -> str:
+        """The path that the file was opened by."""
+        self._check()
+        name: str = self._file.name
+        return name
+
+    def _check(self) -> None:
+        if self._native is CLOSED:
+            raise RuntimeError(NOT_VALID)
+
+    # Open and closed
+
+    def isopen(self) -> bool:
+        """Whether the file is open."""
+        return self._native is not CLOSED
+
+    def close(self) -> None:
+        """Closes the file; what has been read from it stays."""
+        self._check()
+        self._close()
+
+    def _close(self) -> None:
+        for variable in self._variables.made():
+            variable._close()
+        for group in self._groups.made():
+            group._close()
+        put = object.__setattr__
+        put(self, "_native", CLOSED)
+        put(self, "_file", CLOSED)
+        put(self, "_attributes", None)
+
+    def __enter__(self) -> Dataset:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def sync(self) -> None:
+        """Of no effect on a file that is only read."""
+        self._check()
+
+    def set_fill_on(self) -> NoReturn:
+        """Files are only read."""
+        raise RuntimeError(READ_ONLY)
+
+    def set_fill_off(self) -> NoReturn:
+        """Files are only read."""
+        raise RuntimeError(READ_ONLY)
+
+    # Attributes
+
+    def _all(self) -> dict[str, Any]:
+        found: dict[str, Any] | None = self._attributes
+        if found is None:
+            if self._native is CLOSED:
+                raise AttributeError(NOT_VALID)
+            found = self._native.attributes()
+            object.__setattr__(self, "_attributes", found)
+        return found
+
+    def ncattrs(self) -> list[str]:
+        """Names of its attributes."""
+        return list(self._all())
+
+    def getncattr(self, name: str, encoding: str = "utf-8") -> Any:
+        """An attribute's value; `encoding` is that of texts."""
+        attributes = self._all()
+        if name in attributes:
+            value = attributes[name]
+        else:
+            # Special ones such as _NCProperties are not listed.
+            value = self._native.attribute(name) if name.startswith("_") else None
+            if value is None:
+                raise AttributeError(NO_ATTRIBUTE)
+        return _handed_out(value, encoding, self._native, name)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name.endswith("__"):
+            if name == "__dict__":
+                return {name: self.getncattr(name) for name in self.ncattrs()}
+            raise AttributeError(name)
+        if name in RESERVED or name in Dataset.__slots__:
+            raise AttributeError(name)
+        return self.getncattr(name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in RESERVED or name in Dataset.__slots__:
+            raise AttributeError(
+                f"'{name}' is one of the reserved attributes {tuple(RESERVED)}, cannot rebind. "
+                "Use setncattr instead."
+            )
+        raise AttributeError(READ_ONLY)
+
+    def __delattr__(self, name: str) -> NoReturn:
+        if name in RESERVED:
+            raise AttributeError(f"'{name}' is one of the reserved attributes, cannot delete.")
+        raise RuntimeError(READ_ONLY)
+
+    # How reads are shown
+
+    def _walk_made(self) -> Iterator[Dataset]:
+        yield self
+        for group in self._groups.made():
+            yield from group._walk_made()
+
+    def _set(self, **settings: bool) -> None:
+        """For this group and those below: variables that are there, and those still to be made."""
+        for group in self._walk_made():
+            group._settings.update(settings)
+            for variable in group._variables.made():
+                variable._set(**settings)
+
+    def set_auto_mask(self, value: bool) -> None:
+        """Turns masks of missing elements on or off, for all variables here and below."""
+        self._set(mask=bool(value))
+
+    def set_auto_scale(self, value: bool) -> None:
+        """Turns unpacking on or off, for all variables here and below."""
+        self._set(scale=bool(value))
+
+    def set_auto_maskandscale(self, value: bool) -> None:
+        """Turns masks and unpacking on or off, for all variables here and below."""
+        self._set(mask=bool(value), scale=bool(value))
+
+    def set_always_mask(self, value: bool) -> None:
+        """Says whether arrays without a missing element are masked arrays too."""
+        self._set(always_mask=bool(value))
+
+    def set_auto_chartostring(self, value: bool) -> None:
+        """Turns strings out of characters with an `_Encoding` on or off."""
+        self._set(chartostring=bool(value))
+
+    def set_ncstring_attrs(self, value: bool) -> None:
+        """Says how text attributes would be written."""
+        for group in self._walk_made():
+            object.__setattr__(group, "_ncstring_attrs__", bool(value))
+            for variable in group._variables.made():
+                variable.set_ncstring_attrs(value)
+
+    # Filters and CDL
+
+    def has_blosc_filter(self) -> bool:
+        """Whether blosc can be read: it can."""
+        return True
+
+    def has_zstd_filter(self) -> bool:
+        """Whether zstandard can be read: it can."""
+        return True
+
+    def has_bzip2_filter(self) -> bool:
+        """Whether bzip2 can be read: it can."""
+        return True
+
+    def has_szip_filter(self) -> bool:
+        """Whether szip can be read: it can."""
+        return True
+
+    def tocdl(
+        self, coordvars: bool = False, data: bool = False, outfile: Any = None
+    ) -> str | None:
+        """The file as CDL: with the values of coordinate variables, or with all `data`."""
+        options = ("-cs" if coordvars else "-s") + ("" if data else "h")
+        command = ["isotach", "dump", *(f"-{option}" for option in options[1:]), self.filepath()]
+        done = subprocess.run(command, check=True, capture_output=True, encoding="utf-8")
+        if outfile is None:
+            return done.stdout
+        pathlib.Path(outfile).write_text(done.stdout, encoding="utf-8")
+        return None
+
+    # What would change the file
+
+    def _read_only(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Files are only read."""
+        raise RuntimeError(READ_ONLY)
+
+    createDimension = _read_only
+    createVariable = _read_only
+    createGroup = _read_only
+    createCompoundType = _read_only
+    createVLType = _read_only
+    createEnumType = _read_only
+    renameDimension = _read_only
+    renameVariable = _read_only
+    renameAttribute = _read_only
+    renameGroup = _read_only
+    delncattr = _read_only
+
+    def _no_attribute(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Files are only read."""
+        raise AttributeError(READ_ONLY)
+
+    setncattr = _no_attribute
+    setncattr_string = _no_attribute
+    setncatts = _no_attribute
+
+    @staticmethod
+    def fromcdl(*args: Any, **kwargs: Any) -> NoReturn:
+        """Files are only read."""
+        raise NotImplementedError(_NOT_YET)
+
+    # How it is shown and sent
+
+    def __repr__(self) -> str:
+        lines = [repr(type(self))]
+        if self._path == "/":
+            lines.append(f"root group ({self.data_model} data model, file format {self._kind[1]}):")
+        else:
+            lines.append(f"group {self._path}:")
+        lines += [f"    {name}: {self.getncattr(name)}" for name in self.ncattrs()]
+        sizes = [f"{name}({len(dimension)})" for name, dimension in self.dimensions.items()]
+        variables = [
+            f"{variable.dtype} {name}({', '.join(variable.dimensions)})"
+            for name, variable in self.variables.items()
+        ]
+        lines.append(f"    dimensions(sizes): {', '.join(sizes)}")
+        lines.append(f"    variables(dimensions): {', '.join(variables)}")
+        lines.append(f"    groups: {', '.join(self.groups)}")
+        return "\n".join(lines)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        self._check()
+        (kind, what, name), options = self._source
+        if kind == "path":
+            # Whoever unpickles it may have another working directory.
+            what = os.path.abspath(what)
+        return (_reopened, ((kind, what, name), options, self._settings))
+
+
+class Group(Dataset):
+    """A group in a file, with a path of its own."""
+
+    __slots__ = ()
+
+    def __init__(self, parent: Dataset, name: str, **kwargs: Any) -> None:
+        """Groups come from `Dataset.groups`."""
+        native = kwargs.get("native")
+        if native is None:
+            raise RuntimeError(READ_ONLY)
+        put = object.__setattr__
+        put(self, "_source", None)
+        put(self, "_file", parent._file)
+        put(self, "_kind", parent._kind)
+        put(self, "_path", posixpath.join(parent.path, name))
+        put(self, "parent", parent)
+        put(self, "keepweakref", parent.keepweakref)
+        put(self, "auto_complex", parent.auto_complex)
+        put(self, "_ncstring_attrs__", parent._ncstring_attrs__)
+        put(self, "_settings", dict(parent._settings))
+        self._start(native)
+
+    def close(self) -> NoReturn:
+        """Groups cannot be closed, only files."""
+        raise OSError("cannot close a `Group` (only applies to Dataset)")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_group_of, (self.parent, posixpath.basename(self._path)))
+
+
+_NOT_YET = "isotach reads files; writing them is not there yet"
+
+
+def _check_mode(mode: str, memory: Any) -> None:
+    if memory is not None and mode not in ("r", "w"):
+        raise ValueError("if memory kwarg specified, mode must be 'r' or 'w'")
+    if mode not in _MODES:
+        raise ValueError(f"mode must be 'w', 'x', 'r', 'a' or 'r+', got '{mode}'")
+    if mode not in ("r", "rs"):
+        raise NotImplementedError(f"{_NOT_YET} (mode '{mode}')")
+
+
+def _source(filename: Any, memory: Any, encoding: str | None) -> tuple[str, Any, str | None]:
+    """Where the bytes come from: `(kind, path or bytes or object, name)`."""
+    if memory is not None:
+        return ("memory", memory, str(filename))
+    if hasattr(filename, "read") and hasattr(filename, "seek"):
+        name = getattr(filename, "name", None) or getattr(filename, "path", None)
+        return ("object", filename, name if isinstance(name, str) else None)
+    if isinstance(filename, (bytearray, memoryview)) or (
+        isinstance(filename, bytes) and b"\0" in filename
+    ):
+        return ("memory", filename, None)
+    if isinstance(filename, bytes):
+        return ("path", os.fsdecode(filename), None)
+    return ("path", os.fspath(filename) if isinstance(filename, os.PathLike) else str(filename), None)
+
+
+def _open(source: tuple[str, Any, str | None]) -> _native.File:
+    kind, what, name = source
+    return _native.open(what) if kind == "path" else _native.open(what, name=name)
+
+
+def _reopened(
+    source: tuple[str, Any, str | None], options: dict[str, Any], settings: dict[str, bool]
+) -> Dataset:
+    kind, what, name = source
+    if kind == "memory":
+        dataset = Dataset(name or "<memory>", memory=what, **options)
+    else:
+        if kind == "object" and isinstance(what, io.IOBase):
+            what.seek(0)
+        dataset = Dataset(what, **options)
+    dataset._settings.update(settings)
+    return dataset
+
+
+def _group_of(parent: Dataset, name: str) -> Group:
+    return parent.groups[name]
+
+
+def _names(me: Callable[[], Any], method: str) -> Any:
+    def names() -> Any:
+        return getattr(me()._native, method)()
+
+    return names
+
+
+def _maker(me: Callable[[], Any], method: str) -> Any:
+    def make(name: str) -> Any:
+        return getattr(me(), method)(name)
+
+    return make
+
+
+def _equal(left: Any, right: Any) -> bool:
+    same = left == right
+    return bool(same) if not hasattr(same, "all") else bool(same.all())

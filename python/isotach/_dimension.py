@@ -1,0 +1,76 @@
+"""Dimensions."""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from isotach._constants import NOT_VALID
+from isotach._lazy import CLOSED
+
+if TYPE_CHECKING:
+    from isotach._dataset import Dataset
+
+
+class Dimension:
+    """A dimension of a group: a name and a length that variables share."""
+
+    __slots__ = ("__weakref__", "_dimid", "_grp", "_length", "_name", "_unlimited")
+
+    def __init__(
+        self, grp: Dataset, name: str, size: int | None = None, **kwargs: Any
+    ) -> None:
+        """Dimensions come from `Dataset.dimensions`."""
+        self._grp: Any = weakref.proxy(grp) if grp.keepweakref else grp
+        self._name = name
+        self._length = size or 0
+        self._unlimited = bool(kwargs.get("unlimited", not size))
+        self._dimid = kwargs.get("id", -1)
+
+    def _check(self) -> None:
+        if self._grp._native is CLOSED:
+            raise RuntimeError(NOT_VALID)
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        self._check()
+        return self._name
+
+    @name.setter
+    def name(self, value: str) -> NoReturn:
+        raise AttributeError("name cannot be altered")
+
+    @property
+    def size(self) -> int:
+        """Its present length."""
+        return len(self)
+
+    @size.setter
+    def size(self, value: int) -> NoReturn:
+        raise AttributeError("size cannot be altered")
+
+    def __len__(self) -> int:
+        self._check()
+        return self._length
+
+    def group(self) -> Dataset:
+        """The group that it is a member of."""
+        group: Dataset = self._grp
+        return group
+
+    def isunlimited(self) -> bool:
+        """Whether it can grow."""
+        self._check()
+        return self._unlimited
+
+    def __repr__(self) -> str:
+        unlimited = " (unlimited)" if self.isunlimited() else ""
+        return f"\"{type(self)!r}\"{unlimited}: name = '{self._name}', size = {len(self)}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_of, (self._grp, self._name))
+
+
+def _of(group: Dataset, name: str) -> Dimension:
+    return group.dimensions[name]

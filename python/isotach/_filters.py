@@ -1,0 +1,72 @@
+"""What netCDF4-python tells of a variable's filters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+DEFLATE, SHUFFLE, FLETCHER32, SZIP = 1, 2, 3, 4
+BZIP2, BLOSC, ZSTANDARD = 307, 32001, 32015
+
+_BLOSC_COMPRESSORS = (
+    "blosc_lz",
+    "blosc_lz4",
+    "blosc_lz4hc",
+    "blosc_snappy",
+    "blosc_zlib",
+    "blosc_zstd",
+)
+#: The bit of szip's options that says nearest neighbour; without it, entropy coding.
+_SZIP_NEAREST_NEIGHBOUR = 32
+
+_QUANTIZATION = {
+    "_QuantizeBitGroomNumberOfSignificantDigits": "BitGroom",
+    "_QuantizeGranularBitRoundNumberOfSignificantDigits": "GranularBitRound",
+    "_QuantizeBitRoundNumberOfSignificantBits": "BitRound",
+}
+
+
+def filter_dict(filters: Sequence[tuple[int, str, Sequence[int]]]) -> dict[str, Any]:
+    """The dict that `Variable.filters` gives, for filters as `(id, name, parameters)`."""
+    found: dict[str, Any] = {
+        "zlib": False,
+        "szip": False,
+        "zstd": False,
+        "bzip2": False,
+        "blosc": False,
+        "shuffle": False,
+        "complevel": 0,
+        "fletcher32": False,
+    }
+    level = {DEFLATE: "zlib", ZSTANDARD: "zstd", BZIP2: "bzip2"}
+    for number, _, parameters in filters:
+        if number in level:
+            found[level[number]] = True
+            found["complevel"] = parameters[0] if parameters else 0
+        elif number == SHUFFLE:
+            found["shuffle"] = True
+        elif number == FLETCHER32:
+            found["fletcher32"] = True
+        elif number == SZIP and len(parameters) >= 2:
+            nearest = parameters[0] & _SZIP_NEAREST_NEIGHBOUR
+            found["szip"] = {
+                "coding": "nn" if nearest else "ec",
+                "pixels_per_block": parameters[1],
+            }
+        elif number == BLOSC and len(parameters) >= 7:
+            compressor = parameters[6]
+            known = compressor < len(_BLOSC_COMPRESSORS)
+            found["blosc"] = {
+                "compressor": _BLOSC_COMPRESSORS[compressor] if known else f"blosc_{compressor}",
+                "shuffle": parameters[5],
+            }
+            found["complevel"] = parameters[4]
+    return found
+
+
+def quantization(attributes: dict[str, Any]) -> tuple[int, str] | None:
+    """Digits and algorithm, by the attributes that libnetcdf writes for quantized data."""
+    for name, algorithm in _QUANTIZATION.items():
+        if name in attributes:
+            return int(attributes[name]), algorithm
+    return None

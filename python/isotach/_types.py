@@ -1,0 +1,146 @@
+"""User-defined types, and NumPy's dtypes for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from isotach._constants import NUMPY_CODES
+
+
+class CompoundType:
+    """A compound type: `dtype` is the structured dtype that reads return.
+
+    In `dtype_view` one-dimensional arrays of characters are strings.
+    """
+
+    __slots__ = ("__weakref__", "_nc_type", "dtype", "dtype_view", "name")
+
+    def __init__(self, grp: Any, dt: Any, dtype_name: str, **kwargs: Any) -> None:
+        """Types come from `Dataset.cmptypes`, and from `Variable.datatype`."""
+        self.dtype: np.dtype[Any] = np.dtype(dt)
+        self.dtype_view: np.dtype[Any] = _with_strings(self.dtype)
+        self.name = dtype_name
+        self._nc_type = kwargs.get("typeid", -1)
+
+    def __repr__(self) -> str:
+        return f"{type(self)!r}: name = '{self.name}', numpy dtype = {self.dtype}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (CompoundType, (None, self.dtype, self.name))
+
+
+class VLType:
+    """A type of sequences of any length: `dtype` is that of their elements, `str` for strings."""
+
+    __slots__ = ("__weakref__", "_nc_type", "dtype", "name")
+
+    def __init__(self, grp: Any, dt: Any, dtype_name: str | None, **kwargs: Any) -> None:
+        """Types come from `Dataset.vltypes`, and from `Variable.datatype`."""
+        self.dtype: Any = str if dt is str else np.dtype(dt)
+        self.name = None if dt is str else dtype_name
+        self._nc_type = kwargs.get("typeid", -1)
+
+    def __repr__(self) -> str:
+        if self.dtype is str:
+            return f'"{type(self)!r}": string type'
+        return f"{type(self)!r}: name = '{self.name}', numpy dtype = {self.dtype}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (VLType, (None, self.dtype, self.name))
+
+
+class EnumType:
+    """A type of named integers: `dtype` is the integers', `enum_dict` has the names' values."""
+
+    __slots__ = ("__weakref__", "_nc_type", "dtype", "enum_dict", "name")
+
+    def __init__(
+        self, grp: Any, dt: Any, dtype_name: str, enum_dict: dict[str, int], **kwargs: Any
+    ) -> None:
+        """Types come from `Dataset.enumtypes`, and from `Variable.datatype`."""
+        self.dtype: np.dtype[Any] = np.dtype(dt)
+        self.name = dtype_name
+        self.enum_dict = enum_dict
+        self._nc_type = kwargs.get("typeid", -1)
+
+    def __repr__(self) -> str:
+        return (
+            f"\"{type(self)!r}\": name = '{self.name}', numpy dtype = {self.dtype}, "
+            f"fields/values ={self.enum_dict}"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (EnumType, (None, self.dtype, self.name, self.enum_dict))
+
+
+def user_type(described: dict[str, Any], order: str = "") -> Any:
+    """The class's instance for a type as the native part describes it.
+
+    None for opaque and foreign ones, for which netCDF4-python has no class. `order` is NumPy's
+    sign for the byte order of a variable's numbers.
+    """
+    name = described["name"]
+    match described["class"]:
+        case "compound":
+            return CompoundType(None, numpy_dtype(described), name)
+        case "enum":
+            base = np.dtype(order + NUMPY_CODES[described["base"]])
+            return EnumType(None, base, name, dict(described["members"]))
+        case "vlen":
+            return VLType(None, _element_dtype(described["base"], order), name)
+    return None
+
+
+def _element_dtype(described: Any, order: str) -> np.dtype[Any]:
+    dtype = numpy_dtype(described)
+    return dtype.newbyteorder(order) if order and dtype.kind in "iuf" else dtype
+
+
+def numpy_dtype(described: Any) -> np.dtype[Any]:
+    """The dtype in which elements of a type are handed to users: aligned as C has it."""
+    if isinstance(described, str):
+        return np.dtype(NUMPY_CODES.get(described, "O"))
+    match described["class"]:
+        case "enum":
+            return np.dtype(NUMPY_CODES[described["base"]])
+        case "vlen":
+            return np.dtype("O")
+        case "compound":
+            fields = sorted(described["fields"], key=lambda field: field[1])
+            formats = [(numpy_dtype(base), tuple(shape)) for _, _, base, shape in fields]
+            names = [name for name, *_ in fields]
+            return np.dtype({"names": names, "formats": formats}, align=True)
+    return np.dtype(f"V{described['size']}")
+
+
+def _with_strings(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The same memory with one-dimensional arrays of characters as strings."""
+    if dtype.names is None:
+        return dtype
+    formats: list[Any] = []
+    for name in dtype.names:
+        field = dtype[name]
+        if field.subdtype is None:
+            formats.append(_with_strings(field))
+        elif field.base.kind == "S" and len(field.shape) == 1:
+            formats.append(np.dtype(f"S{field.shape[0]}"))
+        else:
+            formats.append(field)
+    return np.dtype({"names": list(dtype.names), "formats": formats}, align=dtype.isalignedstruct)
+
+
+def as_dtype(raw: Any, dtype: np.dtype[Any]) -> Any:
+    """The elements of a structured array, member by member, in another layout."""
+    if raw.dtype == dtype or raw.dtype.names is None:
+        return raw
+    out = np.empty(raw.shape, dtype)
+    for name in dtype.names or ():
+        member = raw[name]
+        if dtype[name].base.names is not None and dtype[name].base != member.dtype:
+            member = as_dtype(member, dtype[name].base)
+        if dtype[name].base.hasobject and out[name].shape != member.shape:
+            member = member.reshape(out[name].shape)
+        out[name] = member.reshape(out[name].shape)
+    return out

@@ -1,0 +1,461 @@
+"""Variables."""
+
+from __future__ import annotations
+
+import copy
+import weakref
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from isotach._constants import (
+    NO_ATTRIBUTE,
+    NOT_VALID,
+    NUMPY_CODES,
+    READ_ONLY,
+    RESERVED,
+    default_fillvals,
+)
+from isotach._dimension import Dimension
+from isotach._filters import filter_dict, quantization
+from isotach._lazy import CLOSED
+from isotach._reading import Read, raw_reader, reader
+from isotach._settings import get_chunk_cache
+from isotach._types import CompoundType, EnumType, VLType, numpy_dtype, user_type
+
+if TYPE_CHECKING:
+    from isotach import _native
+    from isotach._dataset import Dataset
+
+#: Byte orders as NumPy has them.
+_ORDERS = {"little": "<", "big": ">", "native": ""}
+
+
+class Variable:
+    """A variable of a group: an array on dimensions, and attributes.
+
+    `variable[...]` reads, with NumPy's indexing but for lists and arrays, which select orthogonally;
+    a list of indices along each of two axes gives all their combinations.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_attributes",
+        "_cache",
+        "_grp",
+        "_name",
+        "_native",
+        "_ncstring_attrs__",
+        "_read",
+        "_settings",
+        "_type",
+        "_use_get_vars",
+    )
+
+    #: Axes are indexed one by one, not broadcast against each other.
+    __orthogonal_indexing__ = True
+
+    def __init__(self, grp: Dataset, name: str, datatype: Any = None, *args: Any, **kwargs: Any):
+        """Variables come from `Dataset.variables`."""
+        native = kwargs.get("native")
+        if native is None:
+            raise RuntimeError(f"{READ_ONLY}: (variable '{name}', group '{grp.path}')")
+        put = object.__setattr__
+        put(self, "_grp", weakref.proxy(grp) if grp.keepweakref else grp)
+        put(self, "_name", name)
+        put(self, "_native", native)
+        put(self, "_settings", dict(grp._settings))
+        put(self, "_ncstring_attrs__", grp._ncstring_attrs__)
+        put(self, "_use_get_vars", True)
+        put(self, "_attributes", None)
+        put(self, "_cache", None)
+        put(self, "_read", None)
+        put(self, "_type", None)
+
+    # What it is
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        self._check()
+        return self._name
+
+    @property
+    def dtype(self) -> Any:
+        """NumPy's dtype of its elements; `str` for strings."""
+        return self._described()[0]
+
+    @property
+    def datatype(self) -> Any:
+        """The dtype, or the `CompoundType`, `VLType` or `EnumType`."""
+        dtype, user = self._described()
+        return dtype if user is None or dtype is str else user
+
+    @property
+    def dimensions(self) -> tuple[str, ...]:
+        """Names of its dimensions, outermost first."""
+        names: tuple[str, ...] = self._native.dimension_names()
+        return names
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Present length along each dimension."""
+        shape: tuple[int, ...] = self._native.shape()
+        return shape
+
+    @property
+    def size(self) -> int:
+        """Number of its elements."""
+        return int(np.prod(self.shape, dtype=object))
+
+    @property
+    def ndim(self) -> int:
+        """Number of its dimensions."""
+        return self._described_rank()
+
+    def __len__(self) -> int:
+        shape = self.shape
+        if not shape:
+            raise TypeError("len() of unsized object")
+        return shape[0]
+
+    def group(self) -> Dataset:
+        """The group that it is a member of."""
+        group: Dataset = self._grp
+        return group
+
+    def get_dims(self) -> tuple[Dimension, ...]:
+        """Its dimensions, outermost first."""
+        return tuple(self._grp._find_dimension(*found) for found in self._native.dimensions())
+
+    def _check(self) -> None:
+        if self._native is CLOSED:
+            raise RuntimeError(NOT_VALID)
+
+    def _described(self) -> tuple[Any, Any]:
+        """The dtype and the user-defined type; kept, also when the file is closed."""
+        if self._type is None:
+            self._describe()
+        return self._type[:2]
+
+    def _described_rank(self) -> int:
+        if self._type is None:
+            self._describe()
+        rank: int = self._type[2]
+        return rank
+
+    def _describe(self) -> None:
+        native: _native.Variable = self._native
+        described = native.data_type()
+        order = _ORDERS[self.endian()]
+        user = None
+        dtype: Any
+        if described == "string":
+            dtype, user = str, VLType(None, str, None)
+        elif isinstance(described, str):
+            dtype = np.dtype(order + NUMPY_CODES[described])
+        else:
+            user = user_type(described, order)
+            dtype = numpy_dtype(described) if user is None else user.dtype
+        object.__setattr__(self, "_type", (dtype, user, len(native.dimension_names())))
+
+    @property
+    def _isprimitive(self) -> bool:
+        return self._described()[1] is None
+
+    @property
+    def _iscompound(self) -> bool:
+        return isinstance(self._described()[1], CompoundType)
+
+    @property
+    def _isvlen(self) -> bool:
+        return isinstance(self._described()[1], VLType)
+
+    @property
+    def _isenum(self) -> bool:
+        return isinstance(self._described()[1], EnumType)
+
+    @property
+    def _cmptype(self) -> Any:
+        return self._described()[1]
+
+    # Reading
+
+    def __getitem__(self, elem: Any) -> Any:
+        read = self._read
+        if read is None:
+            read = self._prepared()
+        return read(elem)
+
+    def _prepared(self) -> Read:
+        self._check()
+        read = reader(self)
+        object.__setattr__(self, "_read", read)
+        return read
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        data = self[...]
+        return np.asarray(data) if dtype is None else np.asarray(data, dtype)
+
+    def getValue(self) -> Any:
+        """The value of a scalar variable."""
+        if self.dimensions:
+            raise IndexError("to retrieve values from a non-scalar variable, use slicing")
+        return self[...]
+
+    def _raw(self) -> Read:
+        """Reads elements as they are stored, unmasked and unscaled, in the variable's dtype."""
+        self._check()
+        return raw_reader(self)
+
+    # How reads are shown
+
+    @property
+    def mask(self) -> bool:
+        """Whether missing elements are masked."""
+        return self._settings["mask"]
+
+    @property
+    def scale(self) -> bool:
+        """Whether `scale_factor`, `add_offset` and `_Unsigned` are applied."""
+        return self._settings["scale"]
+
+    @property
+    def always_mask(self) -> bool:
+        """Whether arrays without a missing element are masked arrays too."""
+        return self._settings["always_mask"]
+
+    @property
+    def chartostring(self) -> bool:
+        """Whether characters with an `_Encoding` become strings."""
+        return self._settings["chartostring"]
+
+    def _set(self, **settings: bool) -> None:
+        self._settings.update(settings)
+        object.__setattr__(self, "_read", None)
+
+    def set_auto_mask(self, mask: bool) -> None:
+        """Turns masks of missing elements on or off."""
+        self._set(mask=bool(mask))
+
+    def set_auto_scale(self, scale: bool) -> None:
+        """Turns unpacking by `scale_factor`, `add_offset` and `_Unsigned` on or off."""
+        self._set(scale=bool(scale))
+
+    def set_auto_maskandscale(self, maskandscale: bool) -> None:
+        """Turns masks and unpacking on or off."""
+        self._set(mask=bool(maskandscale), scale=bool(maskandscale))
+
+    def set_always_mask(self, always_mask: bool) -> None:
+        """Says whether arrays without a missing element are masked arrays too."""
+        self._set(always_mask=bool(always_mask))
+
+    def set_auto_chartostring(self, chartostring: bool) -> None:
+        """Turns strings out of characters with an `_Encoding` on or off."""
+        self._set(chartostring=bool(chartostring))
+
+    def set_ncstring_attrs(self, ncstring_attrs: bool) -> None:
+        """Says how text attributes would be written."""
+        object.__setattr__(self, "_ncstring_attrs__", bool(ncstring_attrs))
+
+    def use_nc_get_vars(self, use_nc_get_vars: bool) -> None:
+        """Of no effect: there is one way to read."""
+        object.__setattr__(self, "_use_get_vars", bool(use_nc_get_vars))
+
+    def set_collective(self, value: bool) -> None:
+        """Of no effect: reads are never collective."""
+
+    # Attributes
+
+    def _all(self) -> dict[str, Any]:
+        found: dict[str, Any] | None = self._attributes
+        if found is None:
+            if self._native is CLOSED:
+                raise AttributeError(NOT_VALID)
+            found = self._native.attributes()
+            object.__setattr__(self, "_attributes", found)
+        return found
+
+    def _attribute(self, name: str) -> Any:
+        """An attribute's value, not to be changed; None where there is none or it is broken."""
+        value = self._all().get(name)
+        return None if isinstance(value, Exception) else value
+
+    def ncattrs(self) -> list[str]:
+        """Names of its attributes."""
+        return list(self._all())
+
+    def getncattr(self, name: str, encoding: str = "utf-8") -> Any:
+        """An attribute's value; `encoding` is that of texts."""
+        try:
+            value = self._all()[name]
+        except KeyError:
+            raise AttributeError(NO_ATTRIBUTE) from None
+        return _handed_out(value, encoding, self._native, name)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name.endswith("__"):
+            if name == "__dict__":
+                return {name: self.getncattr(name) for name in self.ncattrs()}
+            raise AttributeError(name)
+        if name in RESERVED or name in Variable.__slots__:
+            raise AttributeError(name)
+        return self.getncattr(name)
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        if name in RESERVED:
+            raise AttributeError(
+                f"'{name}' is one of the reserved attributes {tuple(RESERVED)}, cannot rebind. "
+                "Use setncattr instead."
+            )
+        if name in ("shape", "size"):
+            raise AttributeError(f"{name} cannot be altered")
+        raise AttributeError(READ_ONLY)
+
+    def __delattr__(self, name: str) -> NoReturn:
+        if name in RESERVED:
+            raise AttributeError(f"'{name}' is one of the reserved attributes, cannot delete.")
+        raise RuntimeError(READ_ONLY)
+
+    # How it is stored
+
+    def filters(self) -> dict[str, Any] | None:
+        """Its filters' parameters; None in classic files."""
+        filters = self._native.storage()[3]
+        return filter_dict(filters) if self._grp._is_netcdf4 else None
+
+    def quantization(self) -> tuple[int, str] | None:
+        """Significant digits and algorithm of quantized data."""
+        self._check()
+        return quantization(self._all())
+
+    def endian(self) -> str:
+        """Byte order in the file: `little`, `big` or `native`."""
+        order: str = self._native.storage()[2]
+        return order if self._grp._is_netcdf4 else "native"
+
+    def chunking(self) -> str | list[int] | None:
+        """The shape of its chunks, or `contiguous`; None in classic files."""
+        kind, chunks = self._native.storage()[:2]
+        if not self._grp._is_netcdf4:
+            return None
+        return list(chunks) if kind == "chunked" else "contiguous"
+
+    def get_fill_value(self) -> Any:
+        """What elements that were never written read as; None where they are not filled."""
+        fills, value = self._native.fill_value()
+        if not fills:
+            return None
+        given = self._attribute("_FillValue")
+        if given is not None:
+            return given
+        return np.array(value[0], self.dtype) if self._isprimitive else None
+
+    def _fills(self) -> bool:
+        return bool(self._native.fill_value()[0])
+
+    def get_var_chunk_cache(self) -> tuple[int, int, float]:
+        """The chunk cache that was set: size in bytes, number of elements, preemption."""
+        self._check()
+        return self._cache or get_chunk_cache()
+
+    def set_var_chunk_cache(
+        self,
+        size: int | None = None,
+        nelems: int | None = None,
+        preemption: float | None = None,
+    ) -> None:
+        """Remembers the settings, and that is all: all files share one cache."""
+        old = self.get_var_chunk_cache()
+        new = (
+            old[0] if size is None else int(size),
+            old[1] if nelems is None else int(nelems),
+            old[2] if preemption is None else float(preemption),
+        )
+        object.__setattr__(self, "_cache", new)
+
+    # What would change the file
+
+    def _read_only(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Files are only read."""
+        raise RuntimeError(READ_ONLY)
+
+    __setitem__ = _read_only
+    renameAttribute = _read_only
+    delncattr = _read_only
+
+    def _no_attribute(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Files are only read."""
+        raise AttributeError(READ_ONLY)
+
+    setncattr = _no_attribute
+    setncattr_string = _no_attribute
+    setncatts = _no_attribute
+
+    def assignValue(self, val: Any) -> NoReturn:
+        """Files are only read."""
+        if self.dimensions:
+            raise IndexError("to assign values to a non-scalar variable, use a slice")
+        raise RuntimeError(READ_ONLY)
+
+    # How it is shown and sent
+
+    def __repr__(self) -> str:
+        dtype, user = self._described()
+        kind = {CompoundType: "compound", VLType: "vlen", EnumType: "enum"}.get(type(user))
+        lines = [repr(type(self))]
+        lines.append(f"{kind or dtype} {self._name}({', '.join(self.dimensions)})")
+        lines += [f"    {name}: {self.getncattr(name)}" for name in self.ncattrs()]
+        if kind:
+            lines.append(f"{kind} data type: {dtype}")
+        unlimited = [name for name, _, grows, *_ in self._native.dimensions() if grows]
+        if self._grp.path != "/":
+            lines.append(f"path = {self._grp.path}")
+        lines.append(f"unlimited dimensions: {', '.join(unlimited)}")
+        lines.append(f"current shape = {self.shape!r}")
+        if user is None and dtype.str[1:] in default_fillvals:
+            lines.append(self._filling(dtype.str[1:]))
+        return "\n".join(lines)
+
+    def _filling(self, code: str) -> str:
+        if not self._fills():
+            return "filling off"
+        if "_FillValue" in self._all():
+            return "filling on"
+        use = "ignored" if code in ("i1", "u1") else "used"
+        return f"filling on, default _FillValue of {default_fillvals[code]} {use}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_of, (self._grp, self._name, dict(self._settings)))
+
+    def _close(self) -> None:
+        self._describe_quietly()
+        put = object.__setattr__
+        put(self, "_native", CLOSED)
+        put(self, "_read", None)
+        put(self, "_attributes", None)
+
+    def _describe_quietly(self) -> None:
+        """The type outlives the file, where it was ever looked at or is there to be had."""
+        if self._type is None and self._read is not None:
+            self._describe()
+
+
+def _of(group: Dataset, name: str, settings: dict[str, bool]) -> Variable:
+    variable: Variable = group.variables[name]
+    variable._set(**settings)
+    return variable
+
+
+def _handed_out(value: Any, encoding: str, native: Any, name: str) -> Any:
+    """An attribute's value for users: their own copy of what can be changed."""
+    if isinstance(value, Exception):
+        raise copy.copy(value)
+    if isinstance(value, (str, list)) and encoding not in ("utf-8", "utf8"):
+        raw = native.attribute_bytes(name)
+        if isinstance(raw, bytes):
+            return raw.decode(encoding, "replace").replace("\0", "")
+        if raw is not None:
+            return [text.decode(encoding, "replace").replace("\0", "") for text in raw]
+    return value.copy() if isinstance(value, (np.ndarray, list)) else value

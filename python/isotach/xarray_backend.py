@@ -1,0 +1,306 @@
+"""xarray's ``engine="isotach"``."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from xarray import Dataset as XarrayDataset
+from xarray import DataTree, Variable
+from xarray.backends import BackendArray, BackendEntrypoint
+from xarray.backends.common import AbstractDataStore, _normalize_path
+from xarray.backends.file_manager import CachingFileManager, DummyFileManager
+from xarray.backends.store import StoreBackendEntrypoint
+from xarray.coding.strings import create_vlen_dtype
+from xarray.core import indexing
+from xarray.core.utils import FrozenDict, close_on_error
+
+from isotach._dataset import Dataset
+from isotach._filters import filter_dict
+from isotach._types import EnumType
+from isotach._variable import Variable as FileVariable
+from isotach._variable import _handed_out
+
+#: What stands for the path of a file that has none.
+_IN_MEMORY = "<xarray-in-memory-read>"
+_SIGNATURES = (b"CDF\x01", b"CDF\x02", b"CDF\x05", b"\x89HDF\r\n\x1a\n")
+_LONGEST_SIGNATURE = 8
+
+
+class IsotachArray(BackendArray):
+    """A variable's elements as they are stored, read when they are asked for."""
+
+    __slots__ = ("dtype", "group", "manager", "name", "shape")
+
+    def __init__(
+        self, manager: Any, group: str, name: str, shape: tuple[int, ...], dtype: Any
+    ) -> None:
+        self.manager = manager
+        self.group = group
+        self.name = name
+        self.shape = shape
+        self.dtype = dtype
+
+    def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
+        return indexing.explicit_indexing_adapter(
+            key, self.shape, indexing.IndexingSupport.OUTER, self._read
+        )
+
+    def _read(self, key: tuple[Any, ...]) -> Any:
+        with self.manager.acquire_context() as dataset:
+            return _group(dataset, self.group).variables[self.name]._raw()(key)
+
+
+class IsotachDataStore(AbstractDataStore):
+    """A group of an open file: what xarray asks of it, each thing in one call."""
+
+    __slots__ = ("_filename", "_group", "_manager")
+
+    def __init__(self, manager: Any, group: str | None = None, filename: str = _IN_MEMORY) -> None:
+        if isinstance(manager, Dataset):
+            group = manager.path if group is None else group
+            root = manager
+            while root.parent is not None:
+                root = root.parent
+            filename = root.filepath()
+            manager = DummyFileManager(root)
+        self._manager = manager
+        self._group = group or "/"
+        self._filename = filename
+
+    @classmethod
+    def open(cls, source: Any, group: str | None = None, **options: Any) -> IsotachDataStore:
+        """A store of a path, bytes, or a file object."""
+        if isinstance(source, os.PathLike):
+            source = os.fspath(source)
+        if isinstance(source, (bytearray, memoryview)):
+            source = bytes(source)
+        manager: Any = CachingFileManager(_open, source, mode="r", kwargs=options)
+        store = cls(manager, group, source if isinstance(source, str) else _IN_MEMORY)
+        with close_on_error(store):
+            store.ds  # noqa: B018  Whatever cannot be opened is to be known now.
+        return store
+
+    @property
+    def ds(self) -> Dataset:
+        """The group."""
+        with self._manager.acquire_context() as dataset:
+            return _group(dataset, self._group)
+
+    def get_variables(self) -> Any:
+        """All variables, their elements unread."""
+        dataset = self.ds
+        found = {}
+        for name, variable in dataset.variables.items():
+            found[name] = self._variable(dataset, name, variable)
+        return FrozenDict(found)
+
+    def _variable(self, dataset: Dataset, name: str, variable: FileVariable) -> Variable:
+        dimensions, shape, dtype = variable.dimensions, variable.shape, variable.dtype
+        held = np.dtype(create_vlen_dtype(str) if dtype is str else dtype)
+        array = IsotachArray(self._manager, self._group, name, shape, held)
+        attributes = {
+            key: _handed_out(value, "utf-8", None, key)
+            for key, value in variable._all().items()
+            if not isinstance(value, Exception)
+        }
+        if held.kind == "S" and "_FillValue" in attributes:
+            attributes["_FillValue"] = np.bytes_(attributes["_FillValue"])
+        encoding = self._encoding(dataset, variable, dimensions)
+        user = variable.datatype
+        if isinstance(user, EnumType):
+            metadata = {"enum": user.enum_dict, "enum_name": user.name}
+            encoding["dtype"] = np.dtype(dtype, metadata=metadata)
+        else:
+            encoding["dtype"] = dtype
+        if "least_significant_digit" in attributes:
+            encoding["least_significant_digit"] = attributes.pop("least_significant_digit")
+        encoding["source"] = self._filename
+        encoding["original_shape"] = shape
+        data = indexing.LazilyIndexedArray(array)
+        return Variable(dimensions, data, attributes, encoding)
+
+    def _encoding(
+        self, dataset: Dataset, variable: FileVariable, dimensions: tuple[str, ...]
+    ) -> dict[str, Any]:
+        """How the variable is stored, for xarray to write it so again."""
+        if not dataset._is_netcdf4:
+            return {}
+        kind, chunks, _, filters = variable._native.storage()
+        encoding = filter_dict(filters)
+        if kind == "chunked":
+            encoding["contiguous"] = False
+            encoding["chunksizes"] = tuple(chunks)
+            encoding["preferred_chunks"] = dict(zip(dimensions, chunks, strict=True))
+        else:
+            encoding["contiguous"] = True
+            encoding["chunksizes"] = None
+        return encoding
+
+    def get_attrs(self) -> Any:
+        """The group's attributes."""
+        attributes = self.ds._all()
+        return FrozenDict(
+            {
+                key: _handed_out(value, "utf-8", None, key)
+                for key, value in attributes.items()
+                if not isinstance(value, Exception)
+            }
+        )
+
+    def get_dimensions(self) -> Any:
+        """The group's dimensions and their lengths."""
+        return FrozenDict({name: len(found) for name, found in self.ds.dimensions.items()})
+
+    def get_parent_dimensions(self) -> Any:
+        """The dimensions of the groups above, the nearest first."""
+        found: dict[str, int] = {}
+        group = self.ds.parent
+        while group is not None:
+            for name, dimension in group.dimensions.items():
+                found.setdefault(name, len(dimension))
+            group = group.parent
+        return FrozenDict(found)
+
+    def get_encoding(self) -> dict[str, Any]:
+        """Which of the group's dimensions can grow."""
+        dimensions = self.ds.dimensions.items()
+        return {"unlimited_dims": {name for name, found in dimensions if found.isunlimited()}}
+
+    def close(self, **kwargs: Any) -> None:
+        """Closes the file."""
+        self._manager.close(**kwargs)
+
+
+class IsotachBackendEntrypoint(BackendEntrypoint):
+    """Opens netCDF-4, classic netCDF and HDF5 files, from paths, bytes and file objects."""
+
+    description = "Open netCDF-4, classic netCDF and HDF5 files using isotach in xarray"
+    url = "https://pypi.org/project/isotach/"
+    supports_groups = True
+    open_dataset_parameters = (
+        "filename_or_obj",
+        "mask_and_scale",
+        "decode_times",
+        "concat_characters",
+        "decode_coords",
+        "drop_variables",
+        "use_cftime",
+        "decode_timedelta",
+        "group",
+    )
+
+    def guess_can_open(self, filename_or_obj: Any) -> bool:
+        """Whether the first bytes are those of a classic netCDF or an HDF5 file."""
+        return _first_bytes(filename_or_obj).startswith(_SIGNATURES)
+
+    def open_dataset(  # type: ignore[override]
+        self,
+        filename_or_obj: Any,
+        *,
+        mask_and_scale: Any = True,
+        decode_times: Any = True,
+        concat_characters: Any = True,
+        decode_coords: Any = True,
+        drop_variables: str | Iterable[str] | None = None,
+        use_cftime: Any = None,
+        decode_timedelta: Any = None,
+        group: str | None = None,
+    ) -> XarrayDataset:
+        """One group of a file as a dataset; the root group by default."""
+        store = _store(filename_or_obj, group)
+        return _decoded(
+            store,
+            mask_and_scale=mask_and_scale,
+            decode_times=decode_times,
+            concat_characters=concat_characters,
+            decode_coords=decode_coords,
+            drop_variables=drop_variables,
+            use_cftime=use_cftime,
+            decode_timedelta=decode_timedelta,
+        )
+
+    def open_datatree(self, filename_or_obj: Any, **options: Any) -> DataTree:
+        """All groups of a file as a tree."""
+        groups = self.open_groups_as_dict(filename_or_obj, **options)
+        try:
+            tree = DataTree.from_dict(groups)
+        except Exception:
+            for dataset in groups.values():
+                dataset.close()
+            raise
+        for path, dataset in groups.items():
+            tree[path].set_close(dataset._close)
+        return tree
+
+    def open_groups_as_dict(
+        self, filename_or_obj: Any, *, group: str | None = None, **options: Any
+    ) -> dict[str, XarrayDataset]:
+        """All groups of a file by path; with `group`, those below it, by path from there."""
+        store = _store(filename_or_obj, group)
+        top = posixpath.join("/", group or "")
+        found = {}
+        with close_on_error(store):
+            for path in _paths(store.ds):
+                below = IsotachDataStore(store._manager, path, store._filename)
+                name = posixpath.relpath(path, top) if group else path
+                found[name] = _decoded(below, **options)
+        return found
+
+
+def _decoded(store: IsotachDataStore, **options: Any) -> XarrayDataset:
+    with close_on_error(store):
+        dataset: XarrayDataset = StoreBackendEntrypoint().open_dataset(store, **options)
+        return dataset
+
+
+def _store(filename_or_obj: Any, group: str | None) -> IsotachDataStore:
+    if isinstance(filename_or_obj, IsotachDataStore):
+        return filename_or_obj
+    if isinstance(filename_or_obj, Dataset):
+        return IsotachDataStore(filename_or_obj, group)
+    return IsotachDataStore.open(_normalize_path(filename_or_obj), group)
+
+
+def _open(source: Any, mode: str = "r", **options: Any) -> Dataset:
+    if isinstance(source, bytes):
+        return Dataset(_IN_MEMORY, mode=mode, memory=source, **options)
+    return Dataset(source, mode=mode, **options)
+
+
+def _group(dataset: Dataset, path: str) -> Dataset:
+    for name in path.split("/"):
+        if name:
+            try:
+                dataset = dataset.groups[name]
+            except KeyError as error:
+                raise OSError(f"group not found: {name}") from error
+    return dataset
+
+
+def _paths(group: Dataset) -> Iterator[str]:
+    yield group.path
+    for below in group.groups.values():
+        yield from _paths(below)
+
+
+def _first_bytes(filename_or_obj: Any) -> bytes:
+    """The first bytes of what might be a file; none where they cannot be had."""
+    if isinstance(filename_or_obj, (bytes, bytearray, memoryview)):
+        return bytes(filename_or_obj[:_LONGEST_SIGNATURE])
+    if isinstance(filename_or_obj, (str, os.PathLike)):
+        try:
+            with open(filename_or_obj, "rb") as file:
+                return file.read(_LONGEST_SIGNATURE)
+        except OSError:
+            return b""
+    if hasattr(filename_or_obj, "read") and hasattr(filename_or_obj, "seek"):
+        place = filename_or_obj.tell()
+        filename_or_obj.seek(0)
+        first = filename_or_obj.read(_LONGEST_SIGNATURE)
+        filename_or_obj.seek(place)
+        return first if isinstance(first, bytes) else b""
+    return b""
