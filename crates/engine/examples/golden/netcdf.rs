@@ -82,7 +82,8 @@ fn user_type(user: &UserType) -> Value {
         }
         UserClass::Enum { base, members } => {
             let member = |(name, value): &(String, i128)| {
-                let value = i64::try_from(*value).map_or_else(|_| json!(*value as u64), Value::from);
+                let value =
+                    i64::try_from(*value).map_or_else(|_| json!(*value as u64), Value::from);
                 json!([name, value])
             };
             let members: Vec<Value> = members.iter().map(member).collect();

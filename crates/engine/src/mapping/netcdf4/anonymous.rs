@@ -9,20 +9,20 @@ use isotach_model::UserType;
 
 use super::group::GroupData;
 use super::scope::{self, DefinedType};
-use super::{Contents, ObjectId, types};
+use super::{Contents, types};
 use crate::error::Result;
 
 /// All of them, in the whole file.
 #[derive(Default)]
 pub(super) struct AnonymousTypes {
     all: Vec<DefinedType>,
-    by_group: HashMap<ObjectId, Vec<DefinedType>>,
+    by_group: HashMap<Arc<str>, Vec<DefinedType>>,
 }
 
 impl AnonymousTypes {
     pub(super) fn find(contents: &Contents) -> Result<Self> {
         let mut found = Self::default();
-        for group in contents.groups()? {
+        for group in contents.groups() {
             let Ok(members) = group.members() else { continue };
             for (place, variable) in members.placed_variables() {
                 let datatype = variable.dataset.datatype()?;
@@ -40,8 +40,8 @@ impl AnonymousTypes {
     }
 
     /// Those of a group.
-    pub(super) fn of_group(&self, group: ObjectId) -> &[DefinedType] {
-        self.by_group.get(&group).map_or(&[], Vec::as_slice)
+    pub(super) fn of_group(&self, group: &GroupData) -> &[DefinedType] {
+        self.by_group.get(&group.path).map_or(&[], Vec::as_slice)
     }
 
     /// Parts come before the whole. As deep as types are nested, which decoding bounds.
@@ -60,7 +60,7 @@ impl AnonymousTypes {
         user.name = format!("_Anonymous{}{}", types::class_name(datatype), self.all.len() + 1);
         let user = Arc::new(user);
         let defined = DefinedType::anonymous(place, datatype, Arc::clone(&user));
-        self.by_group.entry(group.object()).or_default().push(defined.clone());
+        self.by_group.entry(Arc::clone(&group.path)).or_default().push(defined.clone());
         self.all.push(defined);
         Some(user)
     }

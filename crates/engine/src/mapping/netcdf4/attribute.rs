@@ -28,11 +28,7 @@ pub(super) fn list(group: &Arc<GroupData>, node: &Node) -> Result<Arc<[Attribute
 }
 
 /// The one called `name`, unless it is hidden.
-pub(super) fn find(
-    group: &Arc<GroupData>,
-    node: &Node,
-    name: &str,
-) -> Result<Option<Attribute>> {
+pub(super) fn find(group: &Arc<GroupData>, node: &Node, name: &str) -> Result<Option<Attribute>> {
     if reserved::is_hidden(name) {
         return Ok(None);
     }
@@ -74,7 +70,7 @@ fn is_from_netcdf4(contents: &Contents) -> Result<bool> {
         }
     }
     let mut marks = 0;
-    for group in contents.groups()? {
+    for group in contents.groups() {
         let Ok(members) = group.members() else { continue };
         let datasets = members.datasets().map(|member| member.dataset.node());
         for node in datasets.chain([group.group.node()]) {

@@ -27,6 +27,7 @@ pub(super) struct Dim {
     pub(super) object: Option<ObjectId>,
     /// The extent of the scale's first axis.
     pub(super) len: u64,
+    /// To netCDF also a dimension of length 0 is unlimited.
     pub(super) unlimited: bool,
     /// The id that the file gives it, or that it was made up with.
     pub(super) id: Option<i32>,
@@ -74,7 +75,7 @@ pub(super) fn of_variable(
     if named.iter().all(Option::is_some) {
         return Ok(named.into_iter().flatten().collect());
     }
-    Ok(contents.phony()?.of_variable(group.object(), variable).unwrap_or_default())
+    Ok(contents.phony()?.of_variable(group, variable).unwrap_or_default())
 }
 
 /// For each axis of `variable`, the dimension that the file says is along it.
@@ -150,11 +151,7 @@ fn find_scale(
     Ok(contents.numbering()?.scale(object))
 }
 
-fn find_by_id(
-    contents: &Contents,
-    group: &Arc<GroupData>,
-    id: i32,
-) -> Result<Option<Arc<Dim>>> {
+fn find_by_id(contents: &Contents, group: &Arc<GroupData>, id: i32) -> Result<Option<Arc<Dim>>> {
     for group in group.with_ancestors() {
         for dim in group.members()?.scales() {
             if dim.id(contents)? == id {
@@ -163,6 +160,11 @@ fn find_by_id(
         }
     }
     Ok(contents.numbering()?.by_id(id))
+}
+
+/// netCDF says "unlimited" with the length 0, so that no other dimension can have it.
+pub(super) fn is_unlimited(axis: Axis) -> bool {
+    axis.max.is_none() || axis.size == 0
 }
 
 /// The dimension that a scale of those axes is.
@@ -179,7 +181,7 @@ pub(super) fn of_scale(
         owner: Arc::downgrade(owner),
         object: Some(object),
         len: axis.size,
-        unlimited: axis.max.is_none(),
+        unlimited: is_unlimited(axis),
         id,
     })
 }

@@ -11,7 +11,7 @@ use crate::error::Result;
 /// the dimensions' scales. A variable whose dimensions cannot be found counts for nothing.
 pub(super) fn find(contents: &Contents, group: &Arc<GroupData>) -> Result<HashMap<ObjectId, u64>> {
     let mut extents = HashMap::new();
-    for group in group.with_descendants()? {
+    for group in group.with_descendants() {
         let Ok(members) = group.members() else { continue };
         for variable in members.variables() {
             let named = dimension::named_dimensions(contents, &group, variable);

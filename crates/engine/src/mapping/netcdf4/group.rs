@@ -1,6 +1,7 @@
 //! Groups: what they hold, found by name or listed.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use isotach_model::UserType;
@@ -25,12 +26,19 @@ pub(super) struct GroupData {
     pub(super) file_name: Arc<str>,
     parent: Option<Weak<GroupData>>,
     depth: u32,
+    paths_left: Arc<PathsLeft>,
     members: OnceLock<Result<Members>>,
     opened: Mutex<Opened>,
     names_by_address: OnceLock<Result<HashMap<u64, Arc<str>>>>,
     attributes: OnceLock<Result<Arc<[Attribute]>>>,
     types: OnceLock<Result<Arc<[DefinedType]>>>,
     extents: OnceLock<Result<HashMap<ObjectId, u64>>>,
+}
+
+/// How many more paths to groups are followed in the file, and how many were at first.
+struct PathsLeft {
+    left: AtomicU64,
+    limit: u64,
 }
 
 /// What was opened by name, so that it is the same when it is asked for again.
@@ -41,22 +49,25 @@ struct Opened {
 }
 
 impl GroupData {
-    pub(super) fn root(group: hdf5::Group, file_name: &Arc<str>) -> Self {
-        Self::new(group, file_name, None, 0)
+    /// The root group of a file in which up to `paths` paths to groups are followed.
+    pub(super) fn root(group: hdf5::Group, file_name: &Arc<str>, paths: u64) -> Self {
+        let paths_left = PathsLeft { left: AtomicU64::new(paths), limit: paths };
+        Self::new(group, file_name, Arc::new(paths_left), None)
     }
 
     fn new(
         group: hdf5::Group,
         file_name: &Arc<str>,
-        parent: Option<Weak<GroupData>>,
-        depth: u32,
+        paths_left: Arc<PathsLeft>,
+        parent: Option<&Arc<GroupData>>,
     ) -> Self {
         Self {
             path: Arc::clone(group.node().path()),
             file_name: Arc::clone(file_name),
             group,
-            parent,
-            depth,
+            parent: parent.map(Arc::downgrade),
+            depth: parent.map_or(0, |parent| parent.depth + 1),
+            paths_left,
             members: OnceLock::new(),
             opened: Mutex::default(),
             names_by_address: OnceLock::new(),
@@ -77,23 +88,20 @@ impl GroupData {
         std::iter::successors(Some(Arc::clone(self)), above)
     }
 
-    /// The group and all below it, each before those below it and once, by whatever path.
-    pub(super) fn with_descendants(self: &Arc<Self>) -> Result<Vec<Arc<Self>>> {
+    /// The group and all below it, each before those below it.
+    pub(super) fn with_descendants(self: &Arc<Self>) -> Vec<Arc<Self>> {
         let mut found = Vec::new();
-        let mut seen = HashSet::new();
         let mut waiting = vec![Arc::clone(self)];
         while let Some(group) = waiting.pop() {
-            if !seen.insert(group.object()) {
-                continue;
-            }
             // A group that cannot be read has nothing below it that could be found.
             if let Ok(members) = group.members() {
-                let children: Vec<_> = members.groups().map(Arc::clone).collect();
-                waiting.extend(children.into_iter().rev());
+                let below = waiting.len();
+                waiting.extend(members.groups().map(Arc::clone));
+                waiting[below..].reverse();
             }
             found.push(group);
         }
-        Ok(found)
+        found
     }
 
     /// All that it holds.
@@ -119,13 +127,26 @@ impl GroupData {
             let structure = isotach_format::Error { structure: "group", address, kind };
             return Err(self.error(ErrorKind::Structure(structure)));
         }
-        let depth = self.depth + 1;
-        if depth > GROUP_DEPTH {
-            let (value, limit) = (u64::from(depth), u64::from(GROUP_DEPTH));
+        if self.depth >= GROUP_DEPTH {
+            let (value, limit) = (u64::from(self.depth) + 1, u64::from(GROUP_DEPTH));
             return Err(self.error(ErrorKind::Limit { what: "depth of groups", value, limit }));
         }
-        let child = Arc::new(Self::new(group, &self.file_name, Some(Arc::downgrade(self)), depth));
+        self.count_path()?;
+        let paths_left = Arc::clone(&self.paths_left);
+        let child = Arc::new(Self::new(group, &self.file_name, paths_left, Some(self)));
         Ok(Arc::clone(self.opened().groups.entry(Arc::clone(name)).or_insert(child)))
+    }
+
+    fn count_path(&self) -> Result<()> {
+        let PathsLeft { left, limit } = &*self.paths_left;
+        let less = |left: u64| left.checked_sub(1);
+        match left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less) {
+            Ok(_) => Ok(()),
+            Err(_) => {
+                let what = "number of paths to groups";
+                Err(self.error(ErrorKind::Limit { what, value: limit + 1, limit: *limit }))
+            }
+        }
     }
 
     /// The data set that its link `name` leads to.
@@ -144,8 +165,7 @@ impl GroupData {
     /// The dimension of a scale of this group, found without a look at other objects.
     pub(super) fn scale(self: &Arc<Self>, object: ObjectId) -> Result<Option<Arc<Dim>>> {
         if let Some(Ok(members)) = self.members.get() {
-            let found = members.scales().find(|dim| dim.object == Some(object));
-            return Ok(found.map(Arc::clone));
+            return Ok(members.scale(object).map(Arc::clone));
         }
         if object.0 != self.group.node().file_id() {
             return Ok(None);
@@ -254,7 +274,7 @@ impl GroupMapping for NetCdf4Group {
     fn dimensions(&self) -> Result<Arc<[Dimension]>> {
         let mut dims: Vec<Arc<Dim>> = self.data.members()?.scales().map(Arc::clone).collect();
         if self.has_phony_dimensions()? {
-            dims.extend(self.contents.phony()?.of_group(self.data.object()).iter().cloned());
+            dims.extend(self.contents.phony()?.of_group(&self.data).iter().cloned());
         }
         let dimensions = dims.iter().map(|dim| dim.dimension(&self.contents));
         let mut dimensions = dimensions.collect::<Result<Vec<_>>>()?;

@@ -133,6 +133,8 @@ pub(super) struct CommittedType {
 pub(super) struct Members {
     datasets: Vec<(usize, Arc<Member>)>,
     by_name: HashMap<Arc<str>, Arc<Member>>,
+    scales: Vec<Arc<Dim>>,
+    by_scale: HashMap<ObjectId, Arc<Dim>>,
     groups: Vec<(Arc<str>, Arc<GroupData>)>,
     types: Vec<CommittedType>,
     left_out: Vec<LeftOut>,
@@ -145,6 +147,8 @@ impl Members {
         let mut members = Self {
             datasets: Vec::with_capacity(links.len()),
             by_name: HashMap::with_capacity(links.len()),
+            scales: Vec::new(),
+            by_scale: HashMap::new(),
             groups: Vec::new(),
             types: Vec::new(),
             left_out: Vec::new(),
@@ -173,6 +177,11 @@ impl Members {
                 if member.is_variable {
                     let name = Arc::clone(&member.name);
                     self.by_name.entry(name).or_insert_with(|| Arc::clone(&member));
+                }
+                if let Some(dim) = &member.scale {
+                    self.scales.push(Arc::clone(dim));
+                    let object = object_id(member.dataset.node());
+                    self.by_scale.entry(object).or_insert_with(|| Arc::clone(dim));
                 }
                 self.datasets.push((place, member));
             }
@@ -217,7 +226,12 @@ impl Members {
 
     /// The dimensions that the group defines.
     pub(super) fn scales(&self) -> impl Iterator<Item = &Arc<Dim>> + Clone {
-        self.datasets.iter().filter_map(|(_, member)| member.scale.as_ref())
+        self.scales.iter()
+    }
+
+    /// The dimension of a scale.
+    pub(super) fn scale(&self, object: ObjectId) -> Option<&Arc<Dim>> {
+        self.by_scale.get(&object)
     }
 
     /// The groups.

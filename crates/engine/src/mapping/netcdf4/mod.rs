@@ -39,11 +39,17 @@ use super::hdf5::Objects;
 use super::{FileMapping, GroupMapping};
 use crate::error::Result;
 use crate::file::{Format, OpenOptions};
-use crate::storage::Storage;
+use crate::storage::{Storage, storage_error};
 
 /// Groups in groups deeper than this are left out: walks over the tree recurse. Real files stay
 /// below 30.
 const GROUP_DEPTH: u32 = 256;
+
+/// Paths to groups that are followed, beyond the groups that the file has room for: a few dozen
+/// hard links can make more paths than there is time for.
+const GROUP_PATHS: u64 = 1 << 16;
+/// Bytes that a group takes in a file, at least.
+const GROUP_BYTES: u64 = 32;
 
 /// Which object: the file's number in this process, and the address of the object's header.
 type ObjectId = (u64, u64);
@@ -68,8 +74,10 @@ pub(crate) fn open(
     storage: Arc<dyn Storage>,
     options: &OpenOptions,
 ) -> Result<Arc<dyn FileMapping>> {
+    let file_len = storage.len().map_err(|source| storage_error(name, 0, 0, source))?;
     let objects = Objects::open(name, storage, options)?;
-    let root = Arc::new(GroupData::root(objects.root().clone(), objects.file_name()));
+    let paths = GROUP_PATHS + file_len / GROUP_BYTES;
+    let root = Arc::new(GroupData::root(objects.root().clone(), objects.file_name(), paths));
     let contents = Contents {
         objects,
         root,
@@ -117,9 +125,8 @@ impl Contents {
         kept(&self.anonymous, || AnonymousTypes::find(self))
     }
 
-    /// All groups, each before those below it. A group that can be reached by two paths comes
-    /// once: a few hard links make more paths than there is time for.
-    fn groups(&self) -> Result<Vec<Arc<GroupData>>> {
+    /// All groups, each before those below it.
+    fn groups(&self) -> Vec<Arc<GroupData>> {
         self.root.with_descendants()
     }
 }

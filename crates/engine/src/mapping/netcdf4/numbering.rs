@@ -19,7 +19,7 @@ pub(super) struct Numbering {
 impl Numbering {
     pub(super) fn find(contents: &Contents) -> Result<Self> {
         let mut numbering = Self { scales: HashMap::new(), by_id: HashMap::new(), next: 0 };
-        for group in contents.groups()? {
+        for group in contents.groups() {
             // A group that cannot be read has no dimensions, and the others keep theirs.
             for dim in group.members().iter().flat_map(|members| members.scales()) {
                 numbering.add(dim);

@@ -2,47 +2,40 @@
 //!
 //! As libnetcdf makes them up: groups below before those above, one dimension for each length in a
 //! group (and for each axis of that length in one data set), called after its number. A real
-//! dimension of the group that has the length will do as well.
+//! dimension of the group that has the length will do as well. (But none for an axis that is empty
+//! and cannot grow: the dimension made up for it is unlimited, as netCDF has it.)
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use isotach_format::hdf5::message::dataspace::Dimension as Axis;
 
+use super::Contents;
 use super::dimension::{self, Dim};
 use super::group::GroupData;
 use super::member::Member;
-use super::{Contents, ObjectId};
 use crate::error::Result;
 
 /// Dimensions that are made up, in the whole file.
 pub(super) struct PhonyDimensions {
     next: i32,
-    by_group: HashMap<ObjectId, Vec<Arc<Dim>>>,
-    by_variable: HashMap<(ObjectId, Arc<str>), Vec<Arc<Dim>>>,
+    by_group: HashMap<Arc<str>, Vec<Arc<Dim>>>,
+    by_variable: HashMap<(Arc<str>, Arc<str>), Vec<Arc<Dim>>>,
 }
 
 impl PhonyDimensions {
     pub(super) fn find(contents: &Contents) -> Result<Self> {
         let next = contents.numbering()?.next;
         let mut phony = Self { next, by_group: HashMap::new(), by_variable: HashMap::new() };
-        phony.walk(contents, &contents.root, &mut HashSet::new())?;
+        phony.walk(contents, &contents.root);
         Ok(phony)
     }
 
     /// As deep as groups are nested, which is bounded where they are opened.
-    fn walk(
-        &mut self,
-        contents: &Contents,
-        group: &Arc<GroupData>,
-        seen: &mut HashSet<ObjectId>,
-    ) -> Result<()> {
-        if !seen.insert(group.object()) {
-            return Ok(());
-        }
-        let Ok(members) = group.members() else { return Ok(()) };
+    fn walk(&mut self, contents: &Contents, group: &Arc<GroupData>) {
+        let Ok(members) = group.members() else { return };
         for child in members.groups() {
-            self.walk(contents, child, seen)?;
+            self.walk(contents, child);
         }
         for variable in members.variables() {
             // One whose dimensions cannot be found has those of its shape.
@@ -52,7 +45,6 @@ impl PhonyDimensions {
                 self.add_variable(group, members.scales(), variable, &named);
             }
         }
-        Ok(())
     }
 
     fn add_variable<'a>(
@@ -62,7 +54,7 @@ impl PhonyDimensions {
         variable: &Member,
         named: &[Option<Arc<Dim>>],
     ) {
-        let made_up = self.by_group.entry(group.object()).or_default();
+        let made_up = self.by_group.entry(Arc::clone(&group.path)).or_default();
         let mut dims: Vec<Arc<Dim>> = Vec::with_capacity(named.len());
         for (named, axis) in named.iter().zip(variable.axes()) {
             let fits = |dim: &Arc<Dim>| {
@@ -78,18 +70,23 @@ impl PhonyDimensions {
                 dim
             }));
         }
-        let key = (group.object(), Arc::clone(&variable.link_name));
+        let key = (Arc::clone(&group.path), Arc::clone(&variable.link_name));
         self.by_variable.insert(key, dims);
     }
 
     /// Those of a group.
-    pub(super) fn of_group(&self, group: ObjectId) -> &[Arc<Dim>] {
-        self.by_group.get(&group).map_or(&[], Vec::as_slice)
+    pub(super) fn of_group(&self, group: &GroupData) -> &[Arc<Dim>] {
+        self.by_group.get(&group.path).map_or(&[], Vec::as_slice)
     }
 
     /// The dimensions of a variable that has not all of its own.
-    pub(super) fn of_variable(&self, group: ObjectId, variable: &Member) -> Option<Vec<Arc<Dim>>> {
-        self.by_variable.get(&(group, Arc::clone(&variable.link_name))).cloned()
+    pub(super) fn of_variable(
+        &self,
+        group: &GroupData,
+        variable: &Member,
+    ) -> Option<Vec<Arc<Dim>>> {
+        let key = (Arc::clone(&group.path), Arc::clone(&variable.link_name));
+        self.by_variable.get(&key).cloned()
     }
 }
 
@@ -100,7 +97,7 @@ fn make_up(group: &Arc<GroupData>, number: i32, axis: Axis) -> Arc<Dim> {
         owner: Arc::downgrade(group),
         object: None,
         len: axis.size,
-        unlimited: axis.max.is_none(),
+        unlimited: dimension::is_unlimited(axis),
         id: Some(number),
     })
 }

@@ -37,8 +37,5 @@ pub(super) fn is_hidden(attribute: &str) -> bool {
 
 /// True for attributes by which libnetcdf knows a file that netCDF-4 wrote, wherever they stand.
 pub(super) fn is_mark_of_netcdf4(attribute: &str) -> bool {
-    matches!(
-        attribute,
-        CLASS | DIMENSION_LIST | NAME | REFERENCE_LIST | DIMENSION_ID | COORDINATES
-    )
+    matches!(attribute, CLASS | DIMENSION_LIST | NAME | REFERENCE_LIST | DIMENSION_ID | COORDINATES)
 }

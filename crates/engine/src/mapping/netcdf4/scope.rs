@@ -80,7 +80,7 @@ fn at_address(
         Some(Arc::clone(&found.user))
     };
     let nearby = group.with_ancestors().find_map(|group| in_group(&group));
-    nearby.or_else(|| contents.groups().ok()?.iter().find_map(in_group))
+    nearby.or_else(|| contents.groups().iter().find_map(in_group))
 }
 
 /// The type of a variable of `group`.
@@ -129,7 +129,7 @@ pub(super) fn types_of(
 ) -> Result<Arc<[Arc<UserType>]>> {
     let mut defined = group.committed_types()?.to_vec();
     if has_anonymous(group)? {
-        defined.extend_from_slice(contents.anonymous()?.of_group(group.object()));
+        defined.extend_from_slice(contents.anonymous()?.of_group(group));
     }
     defined.sort_by_key(|defined| defined.place);
     Ok(defined.into_iter().map(|defined| defined.user).collect())

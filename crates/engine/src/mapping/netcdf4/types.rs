@@ -1,7 +1,7 @@
 //! HDF5's types in netCDF's words, and how their elements lie in the file.
 
 use isotach_format::hdf5::message::datatype::{
-    ByteOrder, Datatype, EnumMember, FixedPoint, Member, StringPadding,
+    ByteOrder, Datatype, EnumMember, FixedPoint, Member,
 };
 use isotach_format::hdf5::text::text;
 use isotach_model::stored::StoredMember;
@@ -177,10 +177,8 @@ pub(super) fn stored_type(datatype: &Datatype) -> StoredType {
     let size = datatype.size() as usize;
     match datatype {
         Datatype::String { size: 1, .. } => StoredType::Char,
-        Datatype::String { padding, .. } => {
-            let space_padded = *padding == StringPadding::SpacePadded;
-            StoredType::FixedString { size, space_padded }
-        }
+        // As libnetcdf has them: up to the first zero byte, blanks are the writer's own.
+        Datatype::String { .. } => StoredType::FixedString { size, space_padded: false },
         Datatype::VariableString { .. } => StoredType::VarString { size },
         Datatype::Sequence { base, .. } => {
             StoredType::Sequence { size, base: Box::new(stored_type(base)) }
@@ -222,9 +220,8 @@ pub(super) fn are_same(a: &Datatype, b: &Datatype) -> bool {
         }
         (Datatype::Float(a), Datatype::Float(b)) if a.is_ieee() && b.is_ieee() => a.size == b.size,
         (Datatype::Compound { members: a, .. }, Datatype::Compound { members: b, .. }) => {
-            let same = |(a, b): (&Member, &Member)| {
-                a.name == b.name && are_same(&a.datatype, &b.datatype)
-            };
+            let same =
+                |(a, b): (&Member, &Member)| a.name == b.name && are_same(&a.datatype, &b.datatype);
             a.len() == b.len() && a.iter().zip(b.iter()).all(same)
         }
         (
