@@ -16,11 +16,14 @@ use super::group::GroupData;
 use super::member::Member;
 use crate::error::Result;
 
+/// The path of a variable's group, and the name of its link.
+type VariableKey = (Arc<str>, Arc<str>);
+
 /// Dimensions that are made up, in the whole file.
 pub(super) struct PhonyDimensions {
     next: i32,
     by_group: HashMap<Arc<str>, Vec<Arc<Dim>>>,
-    by_variable: HashMap<(Arc<str>, Arc<str>), Vec<Arc<Dim>>>,
+    by_variable: HashMap<VariableKey, Vec<Arc<Dim>>>,
 }
 
 impl PhonyDimensions {
