@@ -30,7 +30,16 @@ def program():
     """The path of the program `golden`, built anew; `ISOTACH_GOLDEN` names one that is there."""
     if given := os.environ.get("ISOTACH_GOLDEN"):
         return given
-    command = "cargo build --package isotach --example golden --message-format json".split()
+    command = [
+        "cargo",
+        "build",
+        "--package",
+        "isotach",
+        "--example",
+        "golden",
+        "--message-format",
+        "json",
+    ]
     built = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
     messages = map(json.loads, built.stdout.splitlines())
     return next(
