@@ -2,8 +2,12 @@
 //!
 //! A library, so that the Python package can offer the same command; see [`main_with`].
 
+mod check;
 mod dump;
 mod error;
+mod explain;
+mod info;
+mod size;
 mod slabs;
 
 use std::ffi::OsString;
@@ -26,6 +30,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// What is in the file: groups, dimensions, variables, chunks, filters, sizes
+    Info(info::InfoOptions),
     /// The file as text (CDL), as ncdump writes it
     #[command(disable_help_flag = true)]
     Dump {
@@ -35,6 +41,10 @@ enum Command {
         #[arg(long, action = clap::ArgAction::Help)]
         help: Option<bool>,
     },
+    /// What a read would touch, fetch and decode, and how long that takes
+    Explain(explain::ExplainOptions),
+    /// Verifies all of the file; exit code 1 where something is wrong, 2 where it cannot be opened
+    Check(check::CheckOptions),
     /// A completion script for a shell
     Completion {
         /// The shell
@@ -70,6 +80,9 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> i32 {
 
 fn run(command: Command, output: &mut dyn Write) -> error::Result<i32> {
     match command {
+        Command::Info(options) => info::run(&options, output).map(|()| 0),
+        Command::Explain(options) => explain::run(&options, output).map(|()| 0),
+        Command::Check(options) => check::run(&options, output),
         Command::Dump { options, help: _ } => dump::run(&options, output).map(|()| 0),
         Command::Completion { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "isotach", &mut &mut *output);

@@ -1,20 +1,22 @@
-//! A variable's elements in row-major order, read in pieces that fit into memory.
+//! An array's elements in row-major order, read in pieces that fit into memory.
 
-use isotach::Variable;
+use std::sync::Arc;
+
+use isotach::model::Values;
 use isotach::model::selection::{Axis, Selection};
-use isotach::model::{DataType, Values};
+use isotach::plan::layout::Placement;
+use isotach::read::Array;
 
 /// Bytes of a piece where nothing speaks for more.
 const PIECE_BYTES: u64 = 8 << 20;
 /// Bytes of a piece that is made larger so that whole chunks are in it.
 const LARGEST_PIECE_BYTES: u64 = 128 << 20;
-/// Bytes that an element of unknown size is taken for.
-const ELEMENT_BYTES: u64 = 32;
+/// Bytes that a string or sequence is taken for.
+const REFERRED_BYTES: u64 = 32;
 
-/// The pieces of a variable, one after the other.
-pub(crate) struct Slabs<'v> {
-    variable: &'v Variable,
-    shape: Vec<u64>,
+/// The pieces of an array, one after the other.
+pub(crate) struct Slabs {
+    array: Arc<Array>,
     /// The axis along which pieces follow one another; axes before it are read one by one, those
     /// behind it whole.
     axis: usize,
@@ -24,26 +26,33 @@ pub(crate) struct Slabs<'v> {
     next: Option<Vec<u64>>,
 }
 
-impl<'v> Slabs<'v> {
-    /// The pieces of `variable`, which has this shape.
-    pub(crate) fn new(variable: &'v Variable, shape: &[u64]) -> Self {
-        let chunk_shape = variable.storage().ok().and_then(|info| info.chunk_shape.clone());
-        let element_bytes = element_bytes(variable.data_type());
-        let (axis, step) = piece(shape, chunk_shape.as_deref(), element_bytes);
-        let next = if shape.contains(&0) { None } else { Some(vec![0; shape.len()]) };
-        Self { variable, shape: shape.to_vec(), axis, step, next }
+impl Slabs {
+    /// The pieces of `array`.
+    pub(crate) fn new(array: Arc<Array>) -> Self {
+        let chunk_shape = match &array.layout.placement {
+            Placement::Chunked(chunked) => Some(&chunked.chunk_shape[..]),
+            _ => None,
+        };
+        // What an element refers to is taken for some more bytes of it.
+        let element_bytes = match array.stored.is_flat() {
+            true => array.layout.element_size as u64,
+            false => array.layout.element_size as u64 + REFERRED_BYTES,
+        };
+        let (axis, step) = piece(&array.shape, chunk_shape, element_bytes);
+        let next = if array.shape.contains(&0) { None } else { Some(vec![0; array.shape.len()]) };
+        Self { array, axis, step, next }
     }
 
     /// The selection of the next piece.
     fn selection(&self, start: &[u64]) -> Selection {
         let axes =
-            start.iter().zip(&self.shape).enumerate().map(|(axis, (&start, &len))| {
-                match axis.cmp(&self.axis) {
+            start.iter().zip(&self.array.shape).enumerate().map(
+                |(axis, (&start, &len))| match axis.cmp(&self.axis) {
                     std::cmp::Ordering::Less => Axis::range(start, 1, 1),
                     std::cmp::Ordering::Equal => Axis::range(start, self.step.min(len - start), 1),
                     std::cmp::Ordering::Greater => Axis::all(len),
-                }
-            });
+                },
+            );
         Selection { axes: axes.collect() }
     }
 
@@ -52,7 +61,7 @@ impl<'v> Slabs<'v> {
         let mut step = self.step;
         for axis in (0..=self.axis.min(start.len().checked_sub(1)?)).rev() {
             start[axis] = start[axis].saturating_add(step);
-            if start[axis] < self.shape[axis] {
+            if start[axis] < self.array.shape[axis] {
                 return Some(start);
             }
             start[axis] = 0;
@@ -62,14 +71,14 @@ impl<'v> Slabs<'v> {
     }
 }
 
-impl Iterator for Slabs<'_> {
+impl Iterator for Slabs {
     type Item = (Selection, isotach::Result<Values>);
 
     fn next(&mut self) -> Option<Self::Item> {
         let start = self.next.take()?;
         let selection = self.selection(&start);
         self.next = self.following(start);
-        let values = self.variable.read(&selection);
+        let values = self.array.read(&selection);
         Some((selection, values))
     }
 }
@@ -98,14 +107,6 @@ fn piece(shape: &[u64], chunk_shape: Option<&[u64]>, element_bytes: u64) -> (usi
         _ => whole_chunks,
     };
     (axis, step)
-}
-
-fn element_bytes(data_type: &DataType) -> u64 {
-    match data_type {
-        DataType::Atomic(atomic) if atomic.size() > 0 => atomic.size() as u64,
-        DataType::User(user) => (user.size as u64).max(ELEMENT_BYTES),
-        _ => ELEMENT_BYTES,
-    }
 }
 
 #[cfg(test)]

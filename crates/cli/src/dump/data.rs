@@ -105,18 +105,27 @@ impl Dump<'_, '_> {
             self.out.put(" =\n  ")?;
             self.out.list_at(2);
         }
+        match variable.array() {
+            Ok(array) => self.pieces(&mut written, Slabs::new(array)),
+            Err(error) => self.values_gap(&error),
+        }
+    }
+
+    fn pieces(&mut self, written: &mut Written<'_>, slabs: Slabs) -> Result<()> {
         let mut position = 0;
-        for (_, values) in Slabs::new(variable, &written.shape.clone()) {
+        for (_, values) in slabs {
             match values {
-                Ok(values) => self.piece(&mut written, &values, &mut position)?,
-                Err(error) => {
-                    self.gap(&error)?;
-                    self.out.put("\n")?;
-                    break;
-                }
+                Ok(values) => self.piece(written, &values, &mut position)?,
+                Err(error) => return self.values_gap(&error),
             }
         }
         Ok(())
+    }
+
+    /// Ends the values of a variable where the rest cannot be read.
+    fn values_gap(&mut self, error: &isotach::Error) -> Result<()> {
+        self.gap(error)?;
+        Ok(self.out.put("\n")?)
     }
 
     /// Writes a piece of a variable that begins at the element `position`.

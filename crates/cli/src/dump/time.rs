@@ -40,7 +40,9 @@ impl TimeUnits {
         if origin.is_empty() {
             return None;
         }
-        Some(Self { calendar, unit: Unit::parse(unit)?, origin: parse_date(origin) })
+        // ISO 8601 has a T between day and hour.
+        let origin = origin.replacen('T', " ", 1);
+        Some(Self { calendar, unit: Unit::parse(unit)?, origin: parse_date(&origin) })
     }
 
     /// The time as text without quotes; empty where it is no date.
@@ -195,6 +197,7 @@ mod tests {
         assert_eq!(shown("days since 1970-01-01", 1.5), "1970-01-02 12");
         assert_eq!(shown("hours since 2000-1-1 06:30:15", 1.0), "2000-01-01 07:30:15");
         assert_eq!(shown("months since 2000-01-15", 1.0), "2000-02-01");
+        assert_eq!(shown("s since 2011-05-20T10:54:16Z", 1.0), "2011-05-20 10:54:17");
         assert_eq!(shown("days since -5-1-1", 0.0), "-0005-01-01");
         assert_eq!(shown("s since 1970-1-1", 1.25), "1970-01-01 00:00:1.250000");
     }

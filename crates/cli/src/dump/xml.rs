@@ -12,7 +12,7 @@ impl Dump<'_, '_> {
         let root = file.root();
         self.out.put(format!(
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<netcdf \
-             xmlns=\"http://www.unidata.ucar.edu/namespaces/netcdf/ncml-2.2\" \
+             xmlns=\"https://www.unidata.ucar.edu/namespaces/netcdf/ncml-2.2\" \
              location=\"{path}\">\n"
         ))?;
         let mut has_unlimited = false;

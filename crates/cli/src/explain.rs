@@ -1,0 +1,181 @@
+//! `isotach explain`: what a read would touch, before or after it is done.
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use isotach::model::selection::{Selection, parse_indices};
+use isotach::plan::layout::Placement;
+use isotach::plan::{Plan, Summary};
+use isotach::read::Array;
+use isotach::{File, Variable};
+use serde_json::json;
+
+use crate::error::Result;
+use crate::size;
+
+/// Bytes that memory or the page cache delivers in a second, on one core.
+const READ_SPEED: f64 = 3e9;
+/// Bytes that a second of decoding gives on one core where nothing is known of the filter.
+const DECODE_SPEED: f64 = 1e9;
+/// Seconds of one call to the storage.
+const CALL_SECONDS: f64 = 4e-6;
+
+/// Options of `isotach explain`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ExplainOptions {
+    /// Read it too, and say how long that took
+    #[arg(long)]
+    run: bool,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+    /// The file
+    file: OsString,
+    /// The variable, with a selection as in Python: var, group/var[0], var[0:10,::2,...]
+    #[arg(value_name = "VAR[SELECTION]")]
+    what: String,
+}
+
+/// What a read took.
+struct Run {
+    first: Duration,
+    second: Duration,
+}
+
+/// Explains on `sink`.
+pub(crate) fn run(options: &ExplainOptions, sink: &mut dyn Write) -> Result<()> {
+    let (name, indices) = match options.what.split_once('[') {
+        Some((name, rest)) => (name, rest.strip_suffix(']').unwrap_or(rest)),
+        None => (options.what.as_str(), ""),
+    };
+    let file = File::open(&options.file)?;
+    let variable = file.variable(name)?;
+    let array = variable.array()?;
+    let indexed = Selection::from_indices(&parse_indices(indices)?, &array.shape)?;
+    let selection = indexed.selection;
+    let plan = Plan::new(&array.layout, &selection)?;
+    let summary = plan.summary(&array.layout, &selection)?;
+    let expected = expected_seconds(&array, &summary);
+    let run = if options.run { Some(measure(&variable, &selection)?) } else { None };
+    if options.json {
+        return write_json(sink, &variable, &selection, &summary, expected, run.as_ref());
+    }
+    writeln!(sink, "{}{selection}", variable.path())?;
+    writeln!(sink, "  type        {}", variable.data_type().name())?;
+    writeln!(sink, "  shape       {:?} -> {:?}", array.shape, indexed.result_shape)?;
+    write_summary(sink, &array, &plan, &summary)?;
+    writeln!(sink, "  expected    {}", time(expected))?;
+    if let Some(run) = run {
+        writeln!(sink, "  took        {}", time(run.first.as_secs_f64()))?;
+        writeln!(sink, "  once more   {}", time(run.second.as_secs_f64()))?;
+    }
+    Ok(())
+}
+
+fn write_summary(
+    sink: &mut dyn Write,
+    array: &Array,
+    plan: &Plan,
+    summary: &Summary,
+) -> io::Result<()> {
+    let (count, wanted) = (summary.element_count, size::shown(summary.wanted_bytes));
+    writeln!(sink, "  wanted      {count} elements, {wanted}")?;
+    writeln!(sink, "  storage     {}", summary.placement)?;
+    if let Placement::Chunked(chunked) = &array.layout.placement {
+        let (chunks, missing) = (summary.chunks, summary.missing_chunks);
+        writeln!(sink, "  chunk shape {:?}", chunked.chunk_shape)?;
+        writeln!(
+            sink,
+            "  chunks      {chunks} touched, {} in the cache, {missing} never written",
+            summary.cached_chunks
+        )?;
+        writeln!(sink, "  decoded     {}", size::shown(summary.decoded_bytes))?;
+    }
+    if let Plan::Virtual { piece_count } = plan {
+        writeln!(sink, "  pieces      {piece_count} of other data sets")?;
+    }
+    let (reads, bytes) = (summary.reads, size::shown(summary.read_bytes));
+    writeln!(sink, "  read        {bytes} in {reads} reads")
+}
+
+fn write_json(
+    sink: &mut dyn Write,
+    variable: &Variable,
+    selection: &Selection,
+    summary: &Summary,
+    expected: f64,
+    run: Option<&Run>,
+) -> Result<()> {
+    let told = json!({
+        "variable": variable.path(),
+        "selection": selection.to_string(),
+        "storage": summary.placement,
+        "elements": summary.element_count,
+        "wanted_bytes": summary.wanted_bytes,
+        "reads": summary.reads,
+        "read_bytes": summary.read_bytes,
+        "chunks": summary.chunks,
+        "missing_chunks": summary.missing_chunks,
+        "cached_chunks": summary.cached_chunks,
+        "decoded_bytes": summary.decoded_bytes,
+        "expected_seconds": expected,
+        "seconds": run.map(|run| run.first.as_secs_f64()),
+        "seconds_once_more": run.map(|run| run.second.as_secs_f64()),
+    });
+    serde_json::to_writer_pretty(&mut *sink, &told).map_err(io::Error::from)?;
+    Ok(writeln!(sink)?)
+}
+
+fn measure(variable: &Variable, selection: &Selection) -> Result<Run> {
+    let timed = || -> Result<Duration> {
+        let begin = Instant::now();
+        let values = variable.read(selection)?;
+        let took = begin.elapsed();
+        drop(values);
+        Ok(took)
+    };
+    Ok(Run { first: timed()?, second: timed()? })
+}
+
+/// A rough guess from the bytes: what a call, a byte read and a byte decoded usually cost.
+fn expected_seconds(array: &Array, summary: &Summary) -> f64 {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from) as f64;
+    let speed = match &array.layout.placement {
+        Placement::Chunked(chunked) => {
+            let filters = chunked.pipeline.filters.iter();
+            let seconds_per_byte: f64 = filters.map(|filter| 1.0 / decode_speed(filter.id)).sum();
+            if seconds_per_byte > 0.0 { 1.0 / seconds_per_byte } else { READ_SPEED }
+        }
+        _ => READ_SPEED,
+    };
+    let parallel = cores.min(summary.chunks.max(1) as f64);
+    summary.reads as f64 * CALL_SECONDS
+        + summary.read_bytes.max(summary.wanted_bytes) as f64 / READ_SPEED
+        + summary.decoded_bytes as f64 / speed / parallel
+}
+
+/// Bytes that one core decodes in a second.
+fn decode_speed(filter: u16) -> f64 {
+    match filter {
+        // Deflate.
+        1 => 0.83e9,
+        // Shuffle, fletcher32.
+        2 | 3 => 5e9,
+        // Szip, bzip2.
+        4 => 0.3e9,
+        307 => 0.05e9,
+        // Blosc, lz4, lzf.
+        32000 | 32001 | 32004 => 2e9,
+        _ => DECODE_SPEED,
+    }
+}
+
+fn time(seconds: f64) -> String {
+    match seconds {
+        _ if seconds < 1e-3 => format!("{:.0} µs", seconds * 1e6),
+        _ if seconds < 1.0 => format!("{:.1} ms", seconds * 1e3),
+        _ => format!("{seconds:.2} s"),
+    }
+}

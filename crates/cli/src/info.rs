@@ -1,0 +1,265 @@
+//! `isotach info`: what is in a file, as tables or as JSON.
+
+use std::ffi::OsString;
+use std::io::{self, IsTerminal, Write};
+
+use clap::Args;
+use comfy_table::{CellAlignment, ContentArrangement, Table, TableComponent, presets};
+use isotach::model::{UserClass, UserType};
+use isotach::{Dimension, File, FilterUse, Format, Group, StorageKind, Variable};
+use serde_json::{Value, json};
+
+use crate::error::Result;
+use crate::size;
+
+/// Columns of a table where the output is no terminal.
+const WIDTH: u16 = 80;
+
+/// Options of `isotach info`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct InfoOptions {
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+    /// The file
+    file: OsString,
+}
+
+/// What a table says of a variable.
+struct Row {
+    name: String,
+    type_name: String,
+    dimensions: Vec<Dimension>,
+    kind: &'static str,
+    chunk_shape: Option<Vec<u64>>,
+    filters: Vec<FilterUse>,
+    stored_bytes: Option<u64>,
+    logical_bytes: Option<u64>,
+}
+
+/// Shows the file on `sink`.
+pub(crate) fn run(options: &InfoOptions, sink: &mut dyn Write) -> Result<()> {
+    let file = File::open(&options.file)?;
+    let format = format_name(file.format()?);
+    if options.json {
+        let root = group_json(&file.root())?;
+        let told = json!({ "file": file.name(), "format": format, "root": root });
+        serde_json::to_writer_pretty(&mut *sink, &told).map_err(io::Error::from)?;
+        writeln!(sink)?;
+        return Ok(());
+    }
+    let file_bytes = std::fs::metadata(&options.file).map_or(0, |metadata| metadata.len());
+    writeln!(sink, "{}: {format}, {}", file.name(), size::shown(file_bytes))?;
+    let mut waiting = vec![file.root()];
+    while let Some(group) = waiting.pop() {
+        show_group(&group, sink)?;
+        waiting.extend(group.groups()?.into_iter().rev());
+    }
+    Ok(())
+}
+
+/// The format for people.
+pub(crate) fn format_name(format: Format) -> &'static str {
+    match format {
+        Format::Classic => "classic netCDF (CDF-1)",
+        Format::Offset64Bit => "classic netCDF, 64-bit offset (CDF-2)",
+        Format::Data64Bit => "classic netCDF, 64-bit data (CDF-5)",
+        Format::NetCdf4 => "netCDF-4/HDF5",
+        Format::NetCdf4Classic => "netCDF-4/HDF5, classic model",
+    }
+}
+
+fn show_group(group: &Group, sink: &mut dyn Write) -> Result<()> {
+    let rows: Vec<Row> = group.variables()?.iter().map(Row::new).collect();
+    let dimensions = group.dimensions()?;
+    let attribute_count = group.attributes()?.len();
+    let left_out = group.left_out()?;
+    writeln!(sink)?;
+    let attributes = match attribute_count {
+        1 => "1 attribute".to_owned(),
+        count => format!("{count} attributes"),
+    };
+    writeln!(sink, "{}  ({attributes})", group.path())?;
+    if !dimensions.is_empty() {
+        let shown: Vec<String> = dimensions.iter().map(dimension_text).collect();
+        write_wrapped(sink, "  dimensions: ", &shown)?;
+    }
+    let types = group.types()?;
+    if !types.is_empty() {
+        let shown: Vec<String> = types.iter().map(|user| type_text(user)).collect();
+        write_wrapped(sink, "  types: ", &shown)?;
+    }
+    if !rows.is_empty() {
+        writeln!(sink, "{}", table(&rows))?;
+    }
+    for left_out in left_out.iter() {
+        writeln!(sink, "  left out: {}: {}", left_out.path, left_out.reason.kind)?;
+    }
+    Ok(())
+}
+
+fn table(rows: &[Row]) -> Table {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING);
+    table.set_style(TableComponent::HeaderLines, '─');
+    table.set_style(TableComponent::MiddleHeaderIntersections, '─');
+    table.set_content_arrangement(ContentArrangement::Dynamic);
+    if !io::stdout().is_terminal() {
+        table.set_width(WIDTH);
+    }
+    table.set_header(["variable", "type", "shape", "storage", "filters", "size", "ratio"]);
+    for row in rows {
+        table.add_row(row.cells());
+    }
+    for column in table.column_iter_mut().skip(5) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}
+
+impl Row {
+    /// What can be told of a variable. What is broken is left empty: `isotach check` says why.
+    fn new(variable: &Variable) -> Self {
+        let storage = variable.storage().ok();
+        let array = variable.array().ok();
+        let kind = storage.as_ref().map_or("?", |storage| match storage.kind {
+            StorageKind::Contiguous => "contiguous",
+            StorageKind::Chunked => "chunked",
+            StorageKind::Compact => "compact",
+            StorageKind::Virtual => "virtual",
+            StorageKind::Unknown => "external",
+        });
+        Self {
+            name: variable.name().to_owned(),
+            type_name: variable.data_type().name().to_owned(),
+            dimensions: variable.dimensions().map_or_else(|_| Vec::new(), |all| all.to_vec()),
+            kind,
+            chunk_shape: storage.as_ref().and_then(|storage| storage.chunk_shape.clone()),
+            filters: storage.map_or_else(Vec::new, |storage| storage.filters.clone()),
+            stored_bytes: array.as_ref().and_then(|array| size::stored_bytes(array).ok()),
+            logical_bytes: array.as_ref().and_then(|array| size::logical_bytes(array)),
+        }
+    }
+
+    /// How many times smaller the stored bytes are.
+    fn ratio(&self) -> Option<f64> {
+        match (self.logical_bytes?, self.stored_bytes?) {
+            (_, 0) => None,
+            (logical, stored) => Some(logical as f64 / stored as f64),
+        }
+    }
+
+    fn cells(&self) -> [String; 7] {
+        let lengths: Vec<u64> = self.dimensions.iter().map(Dimension::len).collect();
+        let storage = match &self.chunk_shape {
+            Some(chunk_shape) => by(chunk_shape),
+            None => self.kind.to_owned(),
+        };
+        let filters: Vec<String> = self.filters.iter().map(filter_text).collect();
+        let ratio = self.ratio().filter(|_| !self.filters.is_empty());
+        [
+            self.name.clone(),
+            self.type_name.clone(),
+            if lengths.is_empty() { "scalar".to_owned() } else { by(&lengths) },
+            storage,
+            filters.join(", "),
+            self.stored_bytes.map_or_else(|| "?".to_owned(), size::shown),
+            ratio.map_or_else(String::new, |ratio| format!("{ratio:.1}")),
+        ]
+    }
+
+    fn json(&self) -> Value {
+        let filters = self.filters.iter().map(|filter| {
+            json!({ "id": filter.id, "name": filter.name, "parameters": filter.parameters })
+        });
+        json!({
+            "name": self.name,
+            "type": self.type_name,
+            "dimensions": self.dimensions.iter().map(Dimension::path).collect::<Vec<_>>(),
+            "shape": self.dimensions.iter().map(Dimension::len).collect::<Vec<_>>(),
+            "storage": self.kind,
+            "chunk_shape": self.chunk_shape,
+            "filters": filters.collect::<Vec<_>>(),
+            "bytes": self.logical_bytes,
+            "stored_bytes": self.stored_bytes,
+            "ratio": self.ratio(),
+        })
+    }
+}
+
+fn group_json(root: &Group) -> Result<Value> {
+    let variables: Vec<Value> =
+        root.variables()?.iter().map(|variable| Row::new(variable).json()).collect();
+    let dimensions = root.dimensions()?;
+    let dimensions = dimensions.iter().map(|dimension| {
+        let (len, unlimited) = (dimension.len(), dimension.is_unlimited());
+        json!({ "name": dimension.name(), "length": len, "unlimited": unlimited })
+    });
+    let types = root.types()?;
+    let types = types.iter().map(|user| json!({ "name": user.name, "class": class_name(user) }));
+    let left_out = root.left_out()?;
+    let left_out = left_out.iter().map(
+        |left_out| json!({ "path": left_out.path, "reason": left_out.reason.kind.to_string() }),
+    );
+    let attributes = root.attributes()?;
+    let groups = root.groups()?;
+    let groups: Result<Vec<Value>> = groups.iter().map(group_json).collect();
+    Ok(json!({
+        "path": root.path(),
+        "attributes": attributes.iter().map(|attribute| &attribute.name).collect::<Vec<_>>(),
+        "dimensions": dimensions.collect::<Vec<_>>(),
+        "types": types.collect::<Vec<_>>(),
+        "variables": variables,
+        "left_out": left_out.collect::<Vec<_>>(),
+        "groups": groups?,
+    }))
+}
+
+fn class_name(user: &UserType) -> &'static str {
+    match user.class {
+        UserClass::Compound(_) => "compound",
+        UserClass::Enum { .. } => "enum",
+        UserClass::Opaque => "opaque",
+        UserClass::Vlen(_) => "vlen",
+    }
+}
+
+fn type_text(user: &UserType) -> String {
+    format!("{} ({})", user.name, class_name(user))
+}
+
+fn dimension_text(dimension: &Dimension) -> String {
+    let unlimited = if dimension.is_unlimited() { " (unlimited)" } else { "" };
+    format!("{} = {}{unlimited}", dimension.name(), dimension.len())
+}
+
+fn by(lengths: &[u64]) -> String {
+    lengths.iter().map(u64::to_string).collect::<Vec<_>>().join("×")
+}
+
+fn filter_text(filter: &FilterUse) -> String {
+    const DEFLATE: u16 = 1;
+    match filter.parameters.first() {
+        Some(level) if filter.id == DEFLATE => format!("{} {level}", filter.name),
+        _ => filter.name.clone(),
+    }
+}
+
+/// Writes a list with commas, broken into lines at commas.
+fn write_wrapped(sink: &mut dyn Write, title: &str, items: &[String]) -> io::Result<()> {
+    write!(sink, "{title}")?;
+    let mut position = title.len();
+    for (index, item) in items.iter().enumerate() {
+        let comma = if index + 1 == items.len() { "" } else { "," };
+        let len = item.chars().count() + 2;
+        if index > 0 && position + len > usize::from(WIDTH) {
+            write!(sink, "\n{:1$}", "", title.len())?;
+            position = title.len();
+        } else if index > 0 {
+            write!(sink, " ")?;
+        }
+        write!(sink, "{item}{comma}")?;
+        position += len;
+    }
+    writeln!(sink)
+}
