@@ -49,6 +49,21 @@ class Dataset:
         "keepweakref",
         "parent",
     )
+    _attributes: dict[str, Any] | None
+    _dimensions: dict[str, Dimension] | None
+    _file: Any
+    _groups: LazyDict[Group]
+    _kind: tuple[str, str]
+    _native: Any
+    _ncstring_attrs__: bool
+    _path: str
+    _settings: dict[str, bool]
+    _source: Any
+    _types: list[Any] | None
+    _variables: LazyDict[Variable]
+    auto_complex: bool
+    keepweakref: bool
+    parent: Dataset | None
 
     #: Variables are indexed axis by axis.
     __orthogonal_indexing__ = True
@@ -143,12 +158,12 @@ class Dataset:
         """Its types of named integers by name."""
         return self._types_of(EnumType)
 
-    def _types_of(self, kind: type) -> dict[str, Any]:
+    def _types_of(self, kind: type[Any]) -> dict[str, Any]:
         found = self._types
         if found is None:
             found = [user_type(described) for described in self._native.types()]
             object.__setattr__(self, "_types", found)
-        return {user.name: user for user in found if isinstance(user, kind)}
+        return {user.name: user for user in found or () if isinstance(user, kind)}
 
     def _variable(self, name: str) -> Variable | None:
         native = self._native.variable(name)
@@ -405,9 +420,7 @@ class Dataset:
         """Whether szip can be read: it can."""
         return True
 
-    def tocdl(
-        self, coordvars: bool = False, data: bool = False, outfile: Any = None
-    ) -> str | None:
+    def tocdl(self, coordvars: bool = False, data: bool = False, outfile: Any = None) -> str | None:
         """The file as CDL: with the values of coordinate variables, or with all `data`."""
         options = ("-cs" if coordvars else "-s") + ("" if data else "h")
         command = ["isotach", "dump", *(f"-{option}" for option in options[1:]), self.filepath()]
@@ -456,7 +469,7 @@ class Dataset:
             lines.append(f"root group ({self.data_model} data model, file format {self._kind[1]}):")
         else:
             lines.append(f"group {self._path}:")
-        lines += [f"    {name}: {self.getncattr(name)}" for name in self.ncattrs()]
+        lines += [f"    {name}: {self.getncattr(name)!s}" for name in self.ncattrs()]
         sizes = [f"{name}({len(dimension)})" for name, dimension in self.dimensions.items()]
         variables = [
             f"{variable.dtype} {name}({', '.join(variable.dimensions)})"
@@ -531,7 +544,11 @@ def _source(filename: Any, memory: Any, encoding: str | None) -> tuple[str, Any,
         return ("memory", filename, None)
     if isinstance(filename, bytes):
         return ("path", os.fsdecode(filename), None)
-    return ("path", os.fspath(filename) if isinstance(filename, os.PathLike) else str(filename), None)
+    return (
+        "path",
+        os.fspath(filename) if isinstance(filename, os.PathLike) else str(filename),
+        None,
+    )
 
 
 def _open(source: tuple[str, Any, str | None]) -> _native.File:

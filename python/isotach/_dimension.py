@@ -17,9 +17,7 @@ class Dimension:
 
     __slots__ = ("__weakref__", "_dimid", "_grp", "_length", "_name", "_unlimited")
 
-    def __init__(
-        self, grp: Dataset, name: str, size: int | None = None, **kwargs: Any
-    ) -> None:
+    def __init__(self, grp: Dataset, name: str, size: int | None = None, **kwargs: Any) -> None:
         """Dimensions come from `Dataset.dimensions`."""
         self._grp: Any = weakref.proxy(grp) if grp.keepweakref else grp
         self._name = name

@@ -20,9 +20,7 @@ class LazyDict(dict[str, V]):
 
     __slots__ = ("_filled", "_lock", "_make", "_names")
 
-    def __init__(
-        self, names: Callable[[], Sequence[str]], make: Callable[[str], V | None]
-    ) -> None:
+    def __init__(self, names: Callable[[], Sequence[str]], make: Callable[[str], V | None]) -> None:
         """`make` gives None for a name that there is not."""
         super().__init__()
         self._names = names
@@ -118,7 +116,7 @@ class LazyDict(dict[str, V]):
     def __ne__(self, other: object) -> bool:
         return not self == other
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def __or__(self, other: dict[str, Any]) -> dict[str, Any]:  # type: ignore[override]
         return self.copy() | other

@@ -142,7 +142,7 @@ class MFDataset(Dataset):
         lines = [repr(type(self))]
         model, disk = self.data_model[0], self.disk_format[0]
         lines.append(f"root group ({model} data model, file format {disk}):")
-        lines += [f"    {name}: {self.getncattr(name)}" for name in self.ncattrs()]
+        lines += [f"    {name}: {self.getncattr(name)!s}" for name in self.ncattrs()]
         lines.append(f"    dimensions = {tuple(self.dimensions)}")
         lines.append(f"    variables = {tuple(self.variables)}")
         lines.append("    groups = ()")
@@ -255,7 +255,7 @@ class _Variable:
             parts.append(variable[(_compact(of_part), *rest)])
             order.append(of_result)
         if not parts:
-            return self._recVar[0][(slice(0, 0), *rest)]
+            parts.append(self._recVar[0][(slice(0, 0), *rest)])
         joined = _joined(parts)
         if len(parts) > 1:
             joined = joined[np.argsort(np.concatenate(order), kind="stable")]
@@ -275,7 +275,7 @@ class _Variable:
 
     def __repr__(self) -> str:
         lines = [repr(type(self)), f"{self.dtype} {self._name}{self.dimensions}"]
-        lines += [f"    {name}: {self.getncattr(name)}" for name in self.ncattrs()]
+        lines += [f"    {name}: {self.getncattr(name)!s}" for name in self.ncattrs()]
         grows = [name for name in self.dimensions if self._grp.dimensions[name].isunlimited()]
         lines.append(f"unlimited dimensions = {tuple(grows)!r}")
         lines.append(f"current size = {self.shape!r}")
@@ -310,8 +310,7 @@ class MFTime(_Variable):
         reference = datetime.datetime(1900, 1, 1)
         target = date2num(reference, self.units, self.calendar)
         steps = [
-            target - date2num(reference, variable.units, self.calendar)
-            for variable in self._recVar
+            target - date2num(reference, variable.units, self.calendar) for variable in self._recVar
         ]
         self._delta = np.repeat(steps, self._recLen).astype(time.dtype)
 
@@ -390,5 +389,5 @@ def _joined(parts: list[Any]) -> Any:
     if len(parts) == 1:
         return parts[0]
     if any(ma.isMA(part) for part in parts):
-        return ma.concatenate(parts)
+        return ma.concatenate(parts)  # type: ignore[no-untyped-call]
     return np.concatenate(parts)

@@ -16,7 +16,7 @@ from numpy import ma
 from isotach._characters import chartostring
 from isotach._constants import default_fillvals
 from isotach._native import MaskRule
-from isotach._types import as_dtype
+from isotach._types import as_dtype, as_shown
 
 if TYPE_CHECKING:
     from isotach._variable import Variable
@@ -64,11 +64,15 @@ def _unsigned(variable: Variable) -> bool:
 
 
 def _finish(variable: Variable, scale: bool) -> Callable[[Any], Any] | None:
-    """What brings native elements into the variable's own dtype; None where they are."""
+    """What brings native elements into the variable's own dtype; None where they are.
+
+    Single elements are NumPy's scalars, which are always native.
+    """
     dtype = variable.dtype
     shown = np.dtype(dtype.str.replace("i", "u")) if scale and _unsigned(variable) else dtype
     if not dtype.isnative:
-        return lambda raw: raw.byteswap().view(shown)
+        native = shown.newbyteorder("=")
+        return lambda raw: raw.byteswap().view(shown) if raw.ndim else raw.view(native)
     if shown != dtype:
         return lambda raw: raw.view(shown)
     return None
@@ -96,7 +100,7 @@ def _compound(variable: Variable, strings: bool) -> Read:
     scalar_variable = variable.ndim == 0
 
     def structured(key: Any) -> Any:
-        data = as_dtype(read(key), dtype).view(shown)
+        data = as_shown(as_dtype(read(key), dtype), shown)
         return data if data.ndim or scalar_variable else data[()]
 
     return structured
@@ -199,9 +203,7 @@ def _valid_range(variable: Variable, cast: Callable[[str], Any]) -> tuple[Any, A
     return least, most
 
 
-def _safely_cast(
-    variable: Variable, name: str, dtype: np.dtype[Any], complaints: list[str]
-) -> Any:
+def _safely_cast(variable: Variable, name: str, dtype: np.dtype[Any], complaints: list[str]) -> Any:
     """An attribute's values in the variable's type; None, and a warning, if that changes them."""
     given = variable._attribute(name)
     if given is None:
@@ -275,7 +277,7 @@ def _unpacking(read: Read, factor: Any, offset: Any) -> Read:
 
     def unpacked(key: Any) -> Any:
         data = read(key)
-        if type(data) is ma.MaskedArray and data.ndim and data._mask is ma.nomask:
+        if type(data) is ma.MaskedArray and data.ndim and ma.getmask(data) is ma.nomask:
             # Arithmetic on masked arrays takes several times as long, and nothing is masked.
             return unpack(data.view(np.ndarray)).view(ma.MaskedArray)
         return unpack(data) if factor is None or not ma.isMA(data) else _plainly(data)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from isotach._constants import NUMPY_CODES
+
+#: NumPy's signs for byte orders.
+Order = Literal["=", "<", ">"]
 
 
 class CompoundType:
@@ -45,7 +48,7 @@ class VLType:
     def __repr__(self) -> str:
         if self.dtype is str:
             return f'"{type(self)!r}": string type'
-        return f"{type(self)!r}: name = '{self.name}', numpy dtype = {self.dtype}"
+        return f"\"{type(self)!r}\": name = '{self.name}', numpy dtype = {self.dtype}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (VLType, (None, self.dtype, self.name))
@@ -75,7 +78,7 @@ class EnumType:
         return (EnumType, (None, self.dtype, self.name, self.enum_dict))
 
 
-def user_type(described: dict[str, Any], order: str = "") -> Any:
+def user_type(described: dict[str, Any], order: Order = "=") -> Any:
     """The class's instance for a type as the native part describes it.
 
     None for opaque and foreign ones, for which netCDF4-python has no class. `order` is NumPy's
@@ -93,9 +96,9 @@ def user_type(described: dict[str, Any], order: str = "") -> Any:
     return None
 
 
-def _element_dtype(described: Any, order: str) -> np.dtype[Any]:
+def _element_dtype(described: Any, order: Order) -> np.dtype[Any]:
     dtype = numpy_dtype(described)
-    return dtype.newbyteorder(order) if order and dtype.kind in "iuf" else dtype
+    return dtype.newbyteorder(order) if dtype.kind in "iuf" else dtype
 
 
 def numpy_dtype(described: Any) -> np.dtype[Any]:
@@ -129,6 +132,20 @@ def _with_strings(dtype: np.dtype[Any]) -> np.dtype[Any]:
         else:
             formats.append(field)
     return np.dtype({"names": list(dtype.names), "formats": formats}, align=dtype.isalignedstruct)
+
+
+def as_shown(raw: Any, shown: np.dtype[Any]) -> Any:
+    """Structured elements with their characters as strings; a view where NumPy has one."""
+    if raw.dtype == shown or not shown.hasobject:
+        return raw.view(shown)
+    # NumPy has no view of an array that holds references.
+    out = np.empty(raw.shape, shown)
+    for name in shown.names or ():
+        member, target = np.ascontiguousarray(raw[name]), shown[name].base
+        if member.dtype != target:
+            member = as_shown(member, target) if target.names else member.view(target)
+        out[name] = member.reshape(out[name].shape)
+    return out
 
 
 def as_dtype(raw: Any, dtype: np.dtype[Any]) -> Any:

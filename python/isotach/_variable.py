@@ -22,21 +22,21 @@ from isotach._filters import filter_dict, quantization
 from isotach._lazy import CLOSED
 from isotach._reading import Read, raw_reader, reader
 from isotach._settings import get_chunk_cache
-from isotach._types import CompoundType, EnumType, VLType, numpy_dtype, user_type
+from isotach._types import CompoundType, EnumType, Order, VLType, numpy_dtype, user_type
 
 if TYPE_CHECKING:
     from isotach import _native
     from isotach._dataset import Dataset
 
 #: Byte orders as NumPy has them.
-_ORDERS = {"little": "<", "big": ">", "native": ""}
+_ORDERS: dict[str, Order] = {"little": "<", "big": ">", "native": "="}
 
 
 class Variable:
     """A variable of a group: an array on dimensions, and attributes.
 
-    `variable[...]` reads, with NumPy's indexing but for lists and arrays, which select orthogonally;
-    a list of indices along each of two axes gives all their combinations.
+    `variable[...]` reads, with NumPy's indexing but for lists and arrays, which select
+    orthogonally: a list of indices along each of two axes gives all their combinations.
     """
 
     __slots__ = (
@@ -52,6 +52,12 @@ class Variable:
         "_type",
         "_use_get_vars",
     )
+    _grp: Any
+    _name: str
+    _native: Any
+    _read: Any
+    _settings: dict[str, bool]
+    _type: tuple[Any, Any, int] | None
 
     #: Axes are indexed one by one, not broadcast against each other.
     __orthogonal_indexing__ = True
@@ -90,7 +96,7 @@ class Variable:
     def datatype(self) -> Any:
         """The dtype, or the `CompoundType`, `VLType` or `EnumType`."""
         dtype, user = self._described()
-        return dtype if user is None or dtype is str else user
+        return dtype if user is None else user
 
     @property
     def dimensions(self) -> tuple[str, ...]:
@@ -135,17 +141,13 @@ class Variable:
 
     def _described(self) -> tuple[Any, Any]:
         """The dtype and the user-defined type; kept, also when the file is closed."""
-        if self._type is None:
-            self._describe()
-        return self._type[:2]
+        found = self._type or self._describe()
+        return found[0], found[1]
 
     def _described_rank(self) -> int:
-        if self._type is None:
-            self._describe()
-        rank: int = self._type[2]
-        return rank
+        return (self._type or self._describe())[2]
 
-    def _describe(self) -> None:
+    def _describe(self) -> tuple[Any, Any, int]:
         native: _native.Variable = self._native
         described = native.data_type()
         order = _ORDERS[self.endian()]
@@ -158,7 +160,9 @@ class Variable:
         else:
             user = user_type(described, order)
             dtype = numpy_dtype(described) if user is None else user.dtype
-        object.__setattr__(self, "_type", (dtype, user, len(native.dimension_names())))
+        found = (dtype, user, len(native.dimension_names()))
+        object.__setattr__(self, "_type", found)
+        return found
 
     @property
     def _isprimitive(self) -> bool:
@@ -406,7 +410,7 @@ class Variable:
         kind = {CompoundType: "compound", VLType: "vlen", EnumType: "enum"}.get(type(user))
         lines = [repr(type(self))]
         lines.append(f"{kind or dtype} {self._name}({', '.join(self.dimensions)})")
-        lines += [f"    {name}: {self.getncattr(name)}" for name in self.ncattrs()]
+        lines += [f"    {name}: {self.getncattr(name)!s}" for name in self.ncattrs()]
         if kind:
             lines.append(f"{kind} data type: {dtype}")
         unlimited = [name for name, _, grows, *_ in self._native.dimensions() if grows]

@@ -28,6 +28,8 @@ from isotach._variable import _handed_out
 _IN_MEMORY = "<xarray-in-memory-read>"
 _SIGNATURES = (b"CDF\x01", b"CDF\x02", b"CDF\x05", b"\x89HDF\r\n\x1a\n")
 _LONGEST_SIGNATURE = 8
+#: Objects that xarray knows for strings.
+_STRINGS: Any = create_vlen_dtype(str)  # type: ignore[no-untyped-call]
 
 
 class IsotachArray(BackendArray):
@@ -100,7 +102,7 @@ class IsotachDataStore(AbstractDataStore):
 
     def _variable(self, dataset: Dataset, name: str, variable: FileVariable) -> Variable:
         dimensions, shape, dtype = variable.dimensions, variable.shape, variable.dtype
-        held = np.dtype(create_vlen_dtype(str) if dtype is str else dtype)
+        held = np.dtype(_STRINGS if dtype is str else dtype)
         array = IsotachArray(self._manager, self._group, name, shape, held)
         attributes = {
             key: _handed_out(value, "utf-8", None, key)
@@ -197,7 +199,7 @@ class IsotachBackendEntrypoint(BackendEntrypoint):
         """Whether the first bytes are those of a classic netCDF or an HDF5 file."""
         return _first_bytes(filename_or_obj).startswith(_SIGNATURES)
 
-    def open_dataset(  # type: ignore[override]
+    def open_dataset(
         self,
         filename_or_obj: Any,
         *,

@@ -33,9 +33,9 @@ pub(crate) fn to_python(error: &Error) -> PyErr {
 /// Errors while a file is opened, all of which netCDF4-python raises as `OSError`.
 pub(crate) fn opening(error: &Error) -> PyErr {
     match &error.kind {
-        ErrorKind::Open(_)
-        | ErrorKind::UnknownFormat { .. }
-        | ErrorKind::OtherFormat { .. } => to_python(error),
+        ErrorKind::Open(_) | ErrorKind::UnknownFormat { .. } | ErrorKind::OtherFormat { .. } => {
+            to_python(error)
+        }
         _ => with_cause(os_error(HDF_ERROR, "NetCDF: HDF error", error), error),
     }
 }

@@ -139,7 +139,8 @@ impl NativeGroup {
 
     /// Its own dimensions by ascending id.
     fn dimensions(&self, py: Python<'_>) -> PyResult<Vec<DimensionTuple>> {
-        let dimensions = py.detach(|| self.group.dimensions()).map_err(|error| to_python(&error))?;
+        let dimensions =
+            py.detach(|| self.group.dimensions()).map_err(|error| to_python(&error))?;
         Ok(dimension_tuples(&dimensions))
     }
 
@@ -155,13 +156,15 @@ impl NativeGroup {
 
     /// Names of its attributes in order.
     fn attribute_names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        let attributes = py.detach(|| self.group.attributes()).map_err(|error| to_python(&error))?;
+        let attributes =
+            py.detach(|| self.group.attributes()).map_err(|error| to_python(&error))?;
         Ok(attributes.iter().map(|attribute| attribute.name.clone()).collect())
     }
 
     /// Its attributes by name.
     fn attributes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let attributes = py.detach(|| self.group.attributes()).map_err(|error| to_python(&error))?;
+        let attributes =
+            py.detach(|| self.group.attributes()).map_err(|error| to_python(&error))?;
         attribute::dict(py, &attributes)
     }
 

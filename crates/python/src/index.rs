@@ -7,7 +7,9 @@ use isotach::model::selection::Index;
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyEllipsis, PyFloat, PyInt, PyList, PySlice, PyString, PyTuple};
+use pyo3::types::{
+    PyBool, PyBytes, PyEllipsis, PyFloat, PyInt, PyList, PySlice, PyString, PyTuple,
+};
 
 /// What is said of an index that is none.
 const NO_INDEX: &str = "only integers, slices (`:`), ellipsis (`...`), and one-dimensional arrays \

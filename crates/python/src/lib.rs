@@ -4,6 +4,7 @@
 //! into NumPy memory without the interpreter lock, values to Python objects) or needs Rust.
 
 mod attribute;
+mod command;
 mod error;
 mod file;
 mod index;
@@ -19,6 +20,8 @@ use pyo3::prelude::*;
 /// The native part of the package `isotach`.
 #[pymodule(gil_used = false)]
 mod _native {
+    #[pymodule_export]
+    use crate::command::command;
     #[pymodule_export]
     use crate::file::{NativeFile, NativeGroup, cache_statistics, open, set_cache_budget};
     #[pymodule_export]

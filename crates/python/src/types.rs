@@ -28,10 +28,7 @@ pub(crate) fn dtype<'py>(
 }
 
 /// What `numpy.dtype` is called with.
-fn specification<'py>(
-    py: Python<'py>,
-    stored: &StoredType,
-) -> PyResult<Option<Bound<'py, PyAny>>> {
+fn specification<'py>(py: Python<'py>, stored: &StoredType) -> PyResult<Option<Bound<'py, PyAny>>> {
     let code = match stored {
         StoredType::Int { size, .. } => format!("=i{size}"),
         StoredType::UInt { size, .. } => format!("=u{size}"),
@@ -43,10 +40,13 @@ fn specification<'py>(
         | StoredType::Sequence { .. } => return Ok(None),
         StoredType::Array { len, base } => {
             let Some(base) = specification(py, base)? else { return Ok(None) };
-            return Ok(Some(PyTuple::new(py, [base, (*len,).into_pyobject(py)?.into_any()])?.into_any()));
+            return Ok(Some(
+                PyTuple::new(py, [base, (*len,).into_pyobject(py)?.into_any()])?.into_any(),
+            ));
         }
         StoredType::Compound { size, members } => {
-            let (names, formats, offsets) = (PyList::empty(py), PyList::empty(py), PyList::empty(py));
+            let (names, formats, offsets) =
+                (PyList::empty(py), PyList::empty(py), PyList::empty(py));
             for member in members {
                 let Some(format) = specification(py, &member.stored)? else { return Ok(None) };
                 names.append(&member.name)?;
@@ -103,7 +103,12 @@ pub(crate) fn describe_user<'py>(py: Python<'py>, user: &UserType) -> PyResult<B
         UserClass::Compound(fields) => {
             let list = PyList::empty(py);
             for field in fields {
-                list.append((&field.name, field.offset, describe(py, &field.data_type)?, field.shape.clone()))?;
+                list.append((
+                    &field.name,
+                    field.offset,
+                    describe(py, &field.data_type)?,
+                    field.shape.clone(),
+                ))?;
             }
             out.set_item("fields", list)?;
             "compound"

@@ -74,7 +74,9 @@ fn structured<'py>(
         fields.append((&name, column.getattr("dtype")?, shape))?;
         columns.push((name, column));
     }
-    let array = numpy.call_method1("empty", (count, fields))?;
+    // Members lie as a C compiler would lay them out, which is how netCDF4-python has them.
+    let dtype = numpy.getattr("dtype")?.call1((fields, true))?;
+    let array = numpy.call_method1("empty", (count, dtype))?;
     for (name, column) in columns {
         array.set_item(name, column)?;
     }
