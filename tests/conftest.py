@@ -1,0 +1,99 @@
+"""What the tests share: the corpus of real files, and comparisons with netCDF4-python."""
+
+import json
+import os
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy import ma
+
+CORPUS = Path(
+    os.environ.get("ISOTACH_CORPUS", Path(__file__).resolve().parents[2] / "shared" / "corpus")
+)
+#: Larger variables are compared by a part of them.
+MOST_ELEMENTS = 2_000_000
+
+
+def corpus_files(*flavours):
+    """Files of the corpus that libnetcdf reads, by flavour (`classic`, `netcdf4`, `hdf5`)."""
+    for golden in sorted(CORPUS.rglob("*.json")):
+        if golden.name.endswith(".cdl.json") or "malformed" in golden.parts:
+            continue
+        summary = json.loads(golden.read_text(encoding="utf-8"))
+        netcdf = summary.get("netcdf", {})
+        if summary.get("_flavour") in flavours and "root" in netcdf and "_retried" not in netcdf:
+            yield golden.with_suffix("")
+
+
+def corpus_parameters(*flavours):
+    """The same as parameters of a test, named by their place in the corpus."""
+    files = corpus_files(*flavours)
+    return [pytest.param(file, id=str(file.relative_to(CORPUS))) for file in files]
+
+
+def pytest_terminal_summary(terminalreporter):
+    if not CORPUS.is_dir():
+        terminalreporter.section("corpus")
+        terminalreporter.line(
+            f"LEFT OUT: all tests on real files: there is no corpus at {CORPUS} "
+            "(ISOTACH_CORPUS says where it is)"
+        )
+
+
+def outcome(call):
+    """What `call` returns, or the class of what it raises; and the texts of its warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            value = call()
+        except Exception as error:
+            value = type(error)
+    return value, sorted({str(warning.message) for warning in caught})
+
+
+def differ(ours, theirs, what="value"):
+    """What differs between two results of a read, in words; None where nothing does."""
+    if isinstance(theirs, type) or isinstance(ours, type):
+        return None if ours is theirs else f"{what}: {ours!r} for {theirs!r}"
+    if type(ours) is not type(theirs):
+        return f"{what}: {type(ours)} for {type(theirs)}"
+    if ours is ma.masked or theirs is ma.masked:
+        return None if ours is theirs else f"{what}: {ours!r} for {theirs!r}"
+    if isinstance(theirs, dict):
+        if list(ours) != list(theirs):
+            return f"{what}: {list(ours)} for {list(theirs)}"
+        found = (differ(ours[key], theirs[key], f"{what}.{key}") for key in theirs)
+        return next(filter(None, found), None)
+    if isinstance(theirs, (np.ndarray, np.generic)):
+        return _differ_in_arrays(ours, theirs, what)
+    return None if ours == theirs else f"{what}: {ours!r} for {theirs!r}"
+
+
+def _differ_in_arrays(ours, theirs, what):
+    for part in ("dtype", "shape"):
+        if getattr(ours, part) != getattr(theirs, part):
+            return f"{what}: {part} {getattr(ours, part)} for {getattr(theirs, part)}"
+    if isinstance(theirs, ma.MaskedArray):
+        if (ours.mask is ma.nomask) != (theirs.mask is ma.nomask):
+            return f"{what}: mask {ours.mask!r} for {theirs.mask!r}"
+        if not np.array_equal(ma.getmaskarray(ours), ma.getmaskarray(theirs)):
+            return f"{what}: another mask"
+        if not _same(np.asarray(ours.fill_value), np.asarray(theirs.fill_value)):
+            return f"{what}: fill value {ours.fill_value!r} for {theirs.fill_value!r}"
+        ours, theirs = ours.data, theirs.data
+    if _same(np.asarray(ours), np.asarray(theirs)):
+        return None
+    return f"{what}: other values: {ours!r:.200} for {theirs!r:.200}"
+
+
+def _same(ours, theirs):
+    if theirs.dtype.hasobject:
+        pairs = zip(ours.reshape(-1).tolist(), theirs.reshape(-1).tolist(), strict=True)
+        return all(differ(one, other) is None for one, other in pairs)
+    if theirs.dtype.names is not None:
+        return all(_same(ours[name], theirs[name]) for name in theirs.dtype.names)
+    if theirs.dtype.kind in "fc":
+        return np.array_equal(ours, theirs, equal_nan=True)
+    return np.array_equal(ours, theirs)

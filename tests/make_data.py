@@ -1,0 +1,37 @@
+"""Files for tests, written by netCDF4: python make_data.py KIND PATH
+
+KIND is one of the functions below, with dashes for underscores.
+"""
+
+import sys
+
+import netCDF4
+import numpy as np
+
+
+def many_variables(path, count=10_000):
+    """Variables along shared dimensions, three attributes each, nothing written to them."""
+    with netCDF4.Dataset(path, "w") as file:
+        file.createDimension("time", None)
+        file.createDimension("x", 8)
+        file.title = "many variables"
+        for number in range(count):
+            variable = file.createVariable(f"v{number:05}", "f4", ("time", "x"))
+            variable.units = "m s-1"
+            variable.scale_factor = np.float64(number)
+            variable.long_name = f"variable number {number}"
+
+
+def some_variables(path):
+    """A file as programs write them: everything in one go, 200 variables with data."""
+    with netCDF4.Dataset(path, "w") as file:
+        file.createDimension("x", 16)
+        for number in range(200):
+            variable = file.createVariable(f"v{number:03}", "f4", ("x",))
+            variable.setncatts({"units": "K", "valid_range": np.array([0, 400], "f4")})
+        for number in range(200):
+            file.variables[f"v{number:03}"][:] = number
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1].replace("-", "_")](sys.argv[2])

@@ -1,0 +1,112 @@
+"""What is asked of a file object: few reads, and none twice."""
+
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import isotach
+import netCDF4
+import numpy as np
+import pytest
+
+MAKE = Path(__file__).with_name("make_data.py")
+#: Reads in which a file can be opened and listed whose structures lie together.
+HANDFUL = 8
+
+
+class CountingFile(io.BytesIO):
+    """Bytes that note what was read of them."""
+
+    def __init__(self, content):
+        super().__init__(content)
+        self.reads = []
+
+    def read(self, size=-1):
+        place = self.tell()
+        content = super().read(size)
+        self.reads.append((place, len(content)))
+        return content
+
+    @property
+    def bytes_read(self):
+        return sum(length for _, length in self.reads)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Files of make_data.py by their kind, each made once."""
+    folder = tmp_path_factory.mktemp("made")
+
+    def make(kind):
+        path = folder / f"{kind}.nc"
+        if not path.exists():
+            subprocess.run([sys.executable, MAKE, kind, path], check=True)
+        return path.read_bytes()
+
+    return make
+
+
+def listed(dataset):
+    """Everything that a listing shows, values of variables aside."""
+    return {
+        name: (
+            variable.dimensions,
+            variable.shape,
+            str(variable.dtype),
+            {key: variable.getncattr(key) for key in variable.ncattrs()},
+        )
+        for name, variable in dataset.variables.items()
+    }
+
+
+def test_listing_takes_a_handful_of_reads(made, tmp_path):
+    content = made("some-variables")
+    file = CountingFile(content)
+    with isotach.Dataset(file) as dataset:
+        found = listed(dataset)
+    assert len(file.reads) <= HANDFUL, file.reads
+    assert file.bytes_read <= len(content) + 64
+    path = tmp_path / "some.nc"
+    path.write_bytes(content)
+    with netCDF4.Dataset(path) as dataset:
+        expected = listed(dataset)
+    np.testing.assert_equal(found, expected)
+
+
+def test_opening_costs_the_same_for_many_variables(made):
+    few, many = CountingFile(made("some-variables")), CountingFile(made("many-variables"))
+    for file in (few, many):
+        isotach.Dataset(file).close()
+    # The root header may lie in a block of its own.
+    assert len(many.reads) <= len(few.reads) + 1, (few.reads, many.reads)
+
+
+def test_one_variable_of_many_is_found_without_reading_all(made):
+    file = CountingFile(made("many-variables"))
+    with isotach.Dataset(file) as dataset:
+        variable = dataset["v07777"]
+        assert variable.long_name == "variable number 7777"
+        assert variable.shape == (0, 8)
+    assert file.bytes_read < len(file.getbuffer()) // 2, file.reads
+
+
+def test_a_chunk_is_fetched_once(tmp_path):
+    path = tmp_path / "chunks.nc"
+    values = np.arange(64 * 64, dtype="f4").reshape(64, 64)
+    with netCDF4.Dataset(path, "w") as dataset:
+        dataset.createDimension("y", 64)
+        dataset.createDimension("x", 64)
+        variable = dataset.createVariable("v", "f4", ("y", "x"), zlib=True, chunksizes=(16, 16))
+        variable[:] = values
+    file = CountingFile(path.read_bytes())
+    with isotach.Dataset(file) as dataset:
+        variable = dataset["v"]
+        # Positions that come back to the same chunks over and over.
+        rows, columns = [0, 63, 1, 62, 2], [5, 40, 6, 41]
+        np.testing.assert_array_equal(variable[rows, columns], values[np.ix_(rows, columns)])
+        # The second time they come out of the cache.
+        before = len(file.reads)
+        np.testing.assert_array_equal(variable[rows, columns], values[np.ix_(rows, columns)])
+        assert len(file.reads) == before
+    assert file.bytes_read <= len(file.getbuffer()) + 64, file.reads
