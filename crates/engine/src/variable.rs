@@ -136,12 +136,12 @@ impl Variable {
 
     /// The selected elements into `into`, each as it is stored but in this machine's byte order:
     /// `element_count * stored element size` bytes. Only for types without strings or sequences.
-    /// On success every byte is initialised.
-    pub fn read_native_into(
+    /// Gives `into` back, written.
+    pub fn read_native_into<'m>(
         &self,
         selection: &Selection,
-        into: &mut [MaybeUninit<u8>],
-    ) -> Result<()> {
+        into: &'m mut [MaybeUninit<u8>],
+    ) -> Result<&'m mut [u8]> {
         self.array()?.read_native_into(selection, into)
     }
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use isotach::cache;
 use isotach::model::selection::{Axis, Selection};
 use isotach::plan::Plan;
-use isotach::plan::layout::{Blocks, Placement, VirtualPiece, VirtualSources};
+use isotach::plan::layout::{Blocks, ExternalSegment, Placement, VirtualPiece, VirtualSources};
 use isotach::read::Array;
 use isotach_testkit::{CountingStorage, StoredArray, naive_read};
 
@@ -26,10 +26,8 @@ fn alone(budget: u64) -> MutexGuard<'static, ()> {
 
 fn read(array: &Array, selection: &Selection) -> Vec<u8> {
     let count = selection.element_count().unwrap() as usize * array.layout.element_size;
-    let mut into = vec![MaybeUninit::new(0); count];
-    array.read_stored_into(selection, &mut into).unwrap();
-    // SAFETY: every byte was initialised above.
-    into.iter().map(|byte| unsafe { byte.assume_init() }).collect()
+    let mut into = vec![MaybeUninit::uninit(); count];
+    array.read_stored_into(selection, &mut into).unwrap().to_vec()
 }
 
 fn decoded_by(work: impl FnOnce()) -> u64 {
@@ -182,6 +180,63 @@ fn many_threads_read_one_array() {
             });
         }
     });
+}
+
+#[test]
+fn slab_after_slab_is_decoded_ahead() {
+    let _alone = alone(64 << 20);
+    let stored = StoredArray::new(&[80, 32, 32], 8).chunked(&[8, 32, 32], true, 0);
+    let storage = Arc::new(CountingStorage::new(stored.file.clone(), LOCAL));
+    let array = stored.array(storage.clone(), &stored.shape);
+    for step in 0..4 {
+        read(&array, &select([(step, 1), (0, 32), (0, 32)]));
+    }
+    // The first chunk was asked for, the second was not.
+    let ahead = || cache::statistics().kept_bytes == 2 * 8 * 32 * 32 * 8;
+    let has_threads = std::thread::available_parallelism().is_ok_and(|count| count.get() > 1);
+    for _ in 0..1000 {
+        if ahead() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    assert_eq!(ahead(), has_threads && std::env::var_os("ISOTACH_THREADS").is_none());
+    storage.take_reads();
+    let decoded = decoded_by(|| {
+        let slab = select([(8, 1), (0, 32), (0, 32)]);
+        assert_eq!(read(&array, &slab), naive_read(&stored, &slab));
+    });
+    assert_eq!(decoded == 0, ahead());
+}
+
+#[test]
+fn external_segments_are_one_array() {
+    let _alone = alone(0);
+    let mut stored = StoredArray::new(&[10, 10], 4);
+    let raw = |range: std::ops::Range<usize>| {
+        let bytes = [&[9; 5], &stored.elements[range]].concat();
+        Some(Arc::new(CountingStorage::new(bytes, LOCAL)) as Arc<dyn isotach::storage::Storage>)
+    };
+    let segment = |storage, length_bytes| ExternalSegment { storage, offset: 5, length_bytes };
+    let segments = [
+        // The second is missing, and the third is shorter than it should be.
+        segment(raw(0..101), 101),
+        segment(None, 99),
+        segment(raw(200..300), u64::MAX),
+    ];
+    let fill = stored.fill.clone();
+    let missing = fill.iter().cycle().skip(1).take(99).copied().collect::<Vec<u8>>();
+    stored.elements[101..200].copy_from_slice(&missing);
+    stored.elements[300..].fill(0);
+    stored.placement = Placement::External(segments.into());
+    let array = stored.array(Arc::new(CountingStorage::new(Vec::new(), LOCAL)), &[10, 10]);
+    for selection in [
+        Selection::all(&[10, 10]),
+        select([(2, 6), (3, 4)]),
+        Selection { axes: vec![Axis::range(9, 4, -3), Axis::range(0, 4, 3)] },
+    ] {
+        assert_eq!(read(&array, &selection), naive_read(&stored, &selection), "{selection}");
+    }
 }
 
 /// Pieces that are known from the start.

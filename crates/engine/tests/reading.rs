@@ -14,9 +14,7 @@ use proptest::prelude::*;
 fn read(array: &Array, selection: &Selection) -> Result<Vec<u8>> {
     let count = selection.element_count().unwrap() as usize * array.layout.element_size;
     let mut into = vec![MaybeUninit::new(0x55); count];
-    array.read_stored_into(selection, &mut into)?;
-    // SAFETY: every byte was initialised above, whatever the read did.
-    Ok(into.iter().map(|byte| unsafe { byte.assume_init() }).collect())
+    Ok(array.read_stored_into(selection, &mut into)?.to_vec())
 }
 
 fn axis(len: u64) -> BoxedStrategy<Axis> {

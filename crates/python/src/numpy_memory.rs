@@ -6,8 +6,7 @@
 //! - no object types: their memory holds references, not bytes;
 //! - the memory is handed to Rust as `MaybeUninit`, and the array to Python only after all of it
 //!   has been written;
-//! - `fill` succeeds only when it has written every byte (the engine's word for its reads); only
-//!   then are they looked at.
+//! - `fill` gives the memory back as written bytes, all of it; only then is it looked at.
 
 use std::mem::MaybeUninit;
 use std::os::raw::c_int;
@@ -37,7 +36,7 @@ pub(crate) fn filled<'py, R: Send, E: Send>(
     dtype: &Bound<'py, PyArrayDescr>,
     detach: Detach,
     to_python: impl FnOnce(E) -> PyErr,
-    fill: impl FnOnce(&mut [MaybeUninit<u8>]) -> Result<(), E> + Send,
+    fill: impl FnOnce(&mut [MaybeUninit<u8>]) -> Result<&mut [u8], E> + Send,
     inspect: impl FnOnce(&[u8]) -> R + Send,
 ) -> PyResult<(Bound<'py, PyAny>, R)> {
     if dtype.has_object() {
@@ -70,9 +69,10 @@ pub(crate) fn filled<'py, R: Send, E: Send>(
         if bytes == 0 { &mut [] } else { std::slice::from_raw_parts_mut(data, bytes) }
     };
     let work = || {
-        fill(memory)?;
-        // SAFETY: `fill` has succeeded, so every byte is written (contract, last clause).
-        Ok(inspect(unsafe { memory.assume_init_ref() }))
+        let start = memory.as_ptr().cast::<u8>();
+        let written = fill(memory)?;
+        assert!(written.as_ptr() == start && written.len() == bytes, "other memory came back");
+        Ok(inspect(written))
     };
     let brief = detach == Detach::Long && bytes <= BRIEF_BYTES;
     let result = if brief { work() } else { py.detach(work) };

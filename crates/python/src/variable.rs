@@ -116,7 +116,8 @@ impl NativeVariable {
 
     /// One attribute's value, or None.
     fn attribute<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let found = py.detach(|| self.variable.attribute(name)).map_err(|error| to_python(&error))?;
+        let found =
+            py.detach(|| self.variable.attribute(name)).map_err(|error| to_python(&error))?;
         found.map(|found| attribute::value(py, &found)).transpose()
     }
 
@@ -126,7 +127,8 @@ impl NativeVariable {
         py: Python<'py>,
         name: &str,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let found = py.detach(|| self.variable.attribute(name)).map_err(|error| to_python(&error))?;
+        let found =
+            py.detach(|| self.variable.attribute(name)).map_err(|error| to_python(&error))?;
         found.map_or(Ok(None), |found| attribute::raw_text(py, &found))
     }
 
@@ -155,9 +157,15 @@ impl NativeVariable {
             return objects(py, values, &result_shape);
         };
         let to_python = |error: Error| to_python(&error);
-        let fill = |memory: &mut [_]| array.read_native_into(&selection, memory);
-        let (out, ()) =
-            filled(py, &result_shape, dtype.bind(py), reading.detach, to_python, fill, |_| ())?;
+        let (out, ()) = filled(
+            py,
+            &result_shape,
+            dtype.bind(py),
+            reading.detach,
+            to_python,
+            |memory| array.read_native_into(&selection, memory),
+            |_| (),
+        )?;
         Ok(out)
     }
 
@@ -176,18 +184,26 @@ impl NativeVariable {
         let dtype = dtype.filter(|dtype| dtype.itemsize() == rule.element_size());
         let dtype = dtype.ok_or_else(|| PyTypeError::new_err("a rule for another type"))?;
         let to_python = |error: Error| to_python(&error);
-        let fill = |memory: &mut [_]| array.read_native_into(&selection, memory);
-        let mask_of = |bytes: &[u8]| rule.find(bytes).map(|found| (found.missing, found.mask(bytes)));
-        let (out, found) =
-            filled(py, &result_shape, dtype, reading.detach, to_python, fill, mask_of)?;
+        let (out, found) = filled(
+            py,
+            &result_shape,
+            dtype,
+            reading.detach,
+            to_python,
+            |memory| array.read_native_into(&selection, memory),
+            |bytes| rule.find(bytes).map(|found| (found.missing, found.mask(bytes))),
+        )?;
         let Some((missing, mask)) = found else { return Ok(out) };
         let bools = numpy::dtype::<bool>(py);
-        let copy = |memory: &mut [_]| {
-            memory.write_copy_of_slice(&mask);
-            Ok(())
-        };
-        let (mask, ()) =
-            filled(py, &result_shape, &bools, Detach::Long, |error: PyErr| error, copy, |_| ())?;
+        let (mask, ()) = filled(
+            py,
+            &result_shape,
+            &bools,
+            Detach::Long,
+            |error: PyErr| error,
+            |memory| Ok(memory.write_copy_of_slice(&mask)),
+            |_| (),
+        )?;
         Ok((out, mask, missing).into_pyobject(py)?.into_any())
     }
 }

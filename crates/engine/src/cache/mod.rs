@@ -15,6 +15,7 @@ pub(crate) mod read_ahead;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -98,7 +99,9 @@ impl FileNumber {
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        Self(NEXT.fetch_add(1, Relaxed))
+        let number = NEXT.fetch_add(1, Relaxed);
+        open_files().insert(number);
+        Self(number)
     }
 
     /// The number, for [`ArrayId::file`].
@@ -109,8 +112,15 @@ impl FileNumber {
 
 impl Drop for FileNumber {
     fn drop(&mut self) {
+        open_files().remove(&self.0);
         global().drop_file(self.0);
     }
+}
+
+/// The numbers of all open files: nothing is decoded ahead for others.
+fn open_files() -> MutexGuard<'static, BTreeSet<u64>> {
+    static OPEN: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
+    OPEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl ChunkCache {

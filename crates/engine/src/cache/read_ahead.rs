@@ -66,8 +66,10 @@ pub(crate) fn notice(cache: &'static ChunkCache, layout: &ArrayLayout, selection
             .iter()
             .map(|&(start, count)| vec![AxisRun { result: 0, count, position: start, stride: 1 }])
             .collect();
+        let go_on =
+            || epoch.load(Relaxed) == started && super::open_files().contains(&layout.id.file);
         // Nobody waits for this: what is wrong comes out when the chunk is asked for.
-        let _ = crate::read::keep_chunks(&layout, &axes, cache, || epoch.load(Relaxed) == started);
+        let _ = crate::read::keep_chunks(&layout, &axes, cache, go_on);
     });
 }
 

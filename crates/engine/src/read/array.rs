@@ -73,26 +73,26 @@ impl Array {
     }
 
     /// The selected elements into `into`, each as it is stored but in this machine's byte order.
-    /// Only for types without strings or sequences. On success every byte is initialised.
-    pub fn read_native_into(
+    /// Only for types without strings or sequences. Gives `into` back, written.
+    pub fn read_native_into<'m>(
         &self,
         selection: &Selection,
-        into: &mut [MaybeUninit<u8>],
-    ) -> Result<()> {
+        into: &'m mut [MaybeUninit<u8>],
+    ) -> Result<&'m mut [u8]> {
         if !self.stored.is_flat() {
             return Err(self.wrong_type("bytes"));
         }
-        self.fill(selection, into, true, cache::global()).map(|_| ())
+        self.fill(selection, into, true, cache::global())
     }
 
     /// The selected elements into `into`, each byte as it is stored; references into heaps too.
-    /// On success every byte is initialised.
-    pub fn read_stored_into(
+    /// Gives `into` back, written.
+    pub fn read_stored_into<'m>(
         &self,
         selection: &Selection,
-        into: &mut [MaybeUninit<u8>],
-    ) -> Result<()> {
-        self.fill(selection, into, false, cache::global()).map(|_| ())
+        into: &'m mut [MaybeUninit<u8>],
+    ) -> Result<&'m mut [u8]> {
+        self.fill(selection, into, false, cache::global())
     }
 
     /// The selected numbers as `T`, converted by netCDF's rules; the report says how many were

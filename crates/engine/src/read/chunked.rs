@@ -10,8 +10,6 @@
 //! ```
 //! Where calls are costly, chunks that are neighbours in the file are fetched with one read.
 
-use isotach_model::byte_order;
-
 use super::reading::Reading;
 use super::scatter::{OutOfBounds, Source, Target, scatter};
 use super::scratch::{self, Scratch};
@@ -68,7 +66,7 @@ pub(super) fn read(
     }
     let one = |index| {
         let task = request.job.plan.task(index);
-        match request.from_cache(&task) {
+        match request.serve_kept(&task) {
             Some(done) => done,
             None => request.read_chunk(&task, request.job.locate(&task)?, None),
         }
@@ -82,7 +80,7 @@ pub(super) fn read(
 
 impl Request<'_, '_> {
     /// Serves the chunk out of the cache, where it is there.
-    fn from_cache(&self, task: &ChunkTask<'_>) -> Option<Result<()>> {
+    fn serve_kept(&self, task: &ChunkTask<'_>) -> Option<Result<()>> {
         if !self.any_kept {
             return None;
         }
@@ -128,13 +126,9 @@ impl Request<'_, '_> {
     ) -> Result<()> {
         let Scratch { stored: buffer, codec, .. } = scratch;
         let stored = self.job.stored(place, fetched, buffer)?;
-        // SAFETY: the plan gives this chunk's results to this task alone.
-        let memory = unsafe { self.target.destination.part(offset, self.job.chunk_bytes) };
-        let bytes = self.job.decode(task, place, stored, codec, memory)?;
-        if self.target.reverse {
-            byte_order::swap_in_place(bytes, self.target.element_size);
-        }
-        self.target.destination.wrote(self.job.chunk_bytes);
+        self.target.write_run(offset, self.job.chunk_bytes, |memory| {
+            self.job.decode(task, place, stored, codec, memory)
+        })?;
         self.job.reading.cache.count_decoded(self.job.chunk_bytes);
         Ok(())
     }

@@ -5,7 +5,8 @@
 //! - Each byte is written by one task only: the plan gives every result to one task.
 //! - Only whole writes are counted ([`Destination::wrote`]). When as many bytes are counted as
 //!   there are, and each byte was counted once, all of them are initialised.
-//! - A second pass over initialised memory ([`Destination::again`]) begins when the first has ended.
+//! - A second pass over initialised memory ([`Destination::again`]) is of the task that made the
+//!   first, and begins when that has ended.
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -41,18 +42,25 @@ impl<'d> Destination<'d> {
         self.len
     }
 
-    /// The bytes `offset .. offset + len`.
+    /// Lets `write` fill the bytes `offset .. offset + len`, which the plan gave to this task
+    /// alone, and counts them; `write` gives them back, written.
     ///
     /// # Panics
-    /// If they are not within the destination.
-    ///
-    /// # Safety
-    /// No other task has these bytes while the slice lives.
-    #[allow(clippy::mut_from_ref)]
-    pub(crate) unsafe fn part(&self, offset: usize, len: usize) -> &mut [MaybeUninit<u8>] {
+    /// If they are not within the destination, or other memory comes back.
+    pub(crate) fn write<E>(
+        &self,
+        offset: usize,
+        len: usize,
+        write: impl FnOnce(&mut [MaybeUninit<u8>]) -> Result<&mut [u8], E>,
+    ) -> Result<(), E> {
         assert!(offset <= self.len && len <= self.len - offset, "beyond the destination");
-        // SAFETY: within the memory by the line above; exclusive by this function's contract.
-        unsafe { std::slice::from_raw_parts_mut(self.start.add(offset), len) }
+        // SAFETY: within the memory by the line above; exclusive by the plan.
+        let part = unsafe { std::slice::from_raw_parts_mut(self.start.add(offset), len) };
+        let start = part.as_ptr().cast::<u8>();
+        let written = write(part)?;
+        assert!(written.as_ptr() == start && written.len() == len, "other memory came back");
+        self.wrote(len);
+        Ok(())
     }
 
     /// The address of the byte at `offset`, from which the caller writes no more than is there.
@@ -72,11 +80,8 @@ impl<'d> Destination<'d> {
         self.written.load(Ordering::Acquire) == self.len
     }
 
-    /// The same memory for a pass over what is written already.
-    ///
-    /// # Safety
-    /// Nothing else writes to this destination while the second one lives.
-    pub(crate) unsafe fn again(&self) -> Destination<'_> {
+    /// The same memory, for a later pass over what this task has written already.
+    pub(crate) fn again(&self) -> Destination<'_> {
         Destination {
             start: self.start,
             len: self.len,

@@ -68,11 +68,11 @@ pub(super) fn filled_numbers<T: Number, E>(
 }
 
 /// Lets `read` fill what is behind the first `start` bytes; those become zeros.
-pub(super) fn fill_tail<'m, E>(
-    into: &'m mut [MaybeUninit<u8>],
+pub(super) fn fill_tail<E>(
+    into: &mut [MaybeUninit<u8>],
     start: usize,
     read: impl FnOnce(&mut [MaybeUninit<u8>]) -> Result<&mut [u8], E>,
-) -> Result<&'m mut [u8], E> {
+) -> Result<&mut [u8], E> {
     let (front, tail) = into.split_at_mut(start);
     uninit::zeroed(front);
     let (place, len) = (tail.as_ptr().cast::<u8>(), tail.len());

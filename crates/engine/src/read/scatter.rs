@@ -13,6 +13,10 @@
 //! Axes that continue one another in source and target are merged, so that the innermost loop is
 //! as long as can be.
 
+use std::mem::MaybeUninit;
+
+use isotach_model::byte_order;
+
 use super::destination::Destination;
 use crate::plan::axis_runs::{AxisRun, bounds_of, count_of};
 
@@ -64,6 +68,23 @@ impl Target<'_, '_> {
         region.iter().zip(self.strides).try_fold(self.offset, |sum, (runs, stride)| {
             let result = usize::try_from(runs.first()?.result).ok()?;
             result.checked_mul(*stride)?.checked_add(sum)
+        })
+    }
+
+    /// Lets `write` fill a run of `len` bytes from `offset`, as they are stored, and reverses
+    /// them where that is wanted.
+    pub(crate) fn write_run<E>(
+        &self,
+        offset: usize,
+        len: usize,
+        write: impl FnOnce(&mut [MaybeUninit<u8>]) -> Result<&mut [u8], E>,
+    ) -> Result<(), E> {
+        self.destination.write(offset, len, |memory| {
+            let bytes = write(memory)?;
+            if self.reverse {
+                byte_order::swap_in_place(bytes, self.element_size);
+            }
+            Ok(bytes)
         })
     }
 }

@@ -3,8 +3,6 @@
 use std::io;
 use std::mem::MaybeUninit;
 
-use isotach_model::byte_order;
-
 use super::reading::{Reading, as_region};
 use super::scatter::{OutOfBounds, Source, Target, bounds, element_count, scatter};
 use super::scratch;
@@ -132,15 +130,9 @@ fn read_direct(
 ) -> Result<()> {
     let length = usize::try_from(read.length).map_err(|_| reading.too_large())?;
     let offset = target.offset_of(&as_region(&read.region)).ok_or_else(|| reading.too_large())?;
-    // SAFETY: the plan gives these results to this read alone.
-    let memory = unsafe { target.destination.part(offset, length) };
-    let bytes = fetch(place, read.address, memory)
-        .map_err(|source| reading.storage_error(read.address, read.length, source))?;
-    if target.reverse {
-        byte_order::swap_in_place(bytes, target.element_size);
-    }
-    target.destination.wrote(length);
-    Ok(())
+    target
+        .write_run(offset, length, |memory| fetch(place, read.address, memory))
+        .map_err(|source| reading.storage_error(read.address, read.length, source))
 }
 
 /// One read that brings gaps along, or elements in another order.

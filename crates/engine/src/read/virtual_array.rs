@@ -26,9 +26,7 @@ pub(super) fn read(
 ) -> Result<()> {
     let pieces = sources.pieces().map_err(|error| error.at(&reading.layout.path))?;
     reading.fill(&as_region(axes), target)?;
-    // SAFETY: pieces are read one after the other, and nobody else has these elements: the caller
-    // gave them to this read alone.
-    let again = unsafe { target.destination.again() };
+    let again = target.destination.again();
     let over = Target { destination: &again, ..*target };
     pieces.iter().try_for_each(|piece| read_piece(reading, piece, axes, &over))
 }

@@ -31,7 +31,7 @@ pub(super) fn read(request: &Request<'_, '_>) -> Result<()> {
         let mut bytes = 0u64;
         while next < request.job.plan.chunk_count() && batch.len() < CHUNKS && bytes < BYTES {
             let task = request.job.plan.task(next);
-            match request.from_cache(&task) {
+            match request.serve_kept(&task) {
                 Some(done) => done?,
                 None => {
                     let place = request.job.locate(&task)?;
