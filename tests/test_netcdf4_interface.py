@@ -4,7 +4,7 @@ import isotach
 import netCDF4
 import numpy as np
 import pytest
-from conftest import CORPUS, MOST_ELEMENTS, corpus_parameters, differ, outcome
+from conftest import CORPUS, KNOWN, MOST_ELEMENTS, corpus_parameters, differ, outcome
 
 VARIABLE_FACTS = {
     "dtype": lambda variable: variable.dtype,
@@ -114,12 +114,6 @@ def differences(ours, theirs):
         yield from values_that_differ(ours.variables[name], variable, f"{path} (raw)")
     for name, group in theirs.groups.items():
         yield from differences(ours.groups[name], group)
-
-
-#: Files that differ, and why. This list can only shrink.
-KNOWN = {
-    "bmtk/stim_12_pulses.nwb": "netCDF4-python cannot open it",
-}
 
 
 @pytest.mark.parametrize("file", corpus_parameters("classic", "netcdf4"))

@@ -9,7 +9,7 @@ import netCDF4
 import numpy as np
 import pytest
 import xarray as xr
-from conftest import corpus_parameters
+from conftest import CORPUS, KNOWN, corpus_parameters, differ, outcome
 from isotach import Dataset
 from isotach.xarray_backend import IsotachBackendEntrypoint, IsotachDataStore
 
@@ -39,15 +39,42 @@ def same_encoding(ours, theirs):
         np.testing.assert_equal(ours[key], value, err_msg=key)
 
 
+def without_more(ours, theirs):
+    """Ours without variables of types that netCDF4-python has no way to show."""
+    more = [name for name in ours.variables if name not in theirs.variables]
+    assert all(np.dtype(ours[name].dtype).kind in "OV" for name in more)
+    return ours.drop_vars(more)
+
+
+def nested(dataset):
+    """Names of variables whose elements are arrays, which xarray cannot compare."""
+    return [
+        name
+        for name, variable in dataset.variables.items()
+        if variable.dtype.kind in "OV"
+        and any(isinstance(element, (np.ndarray, np.void)) for element in variable.values.flat)
+    ]
+
+
 def assert_same(ours, theirs):
+    ours = without_more(ours, theirs)
     assert ours.sizes == theirs.sizes
     assert ours.encoding == theirs.encoding
     assert list(ours.variables) == list(theirs.variables)
-    xr.testing.assert_identical(ours, theirs)
+    apart = nested(theirs)
+    for name in apart:
+        assert ours[name].dims == theirs[name].dims
+        assert differ(dict(ours[name].attrs), dict(theirs[name].attrs), name) is None
+        assert differ(ours[name].values, theirs[name].values, name) is None
+    xr.testing.assert_identical(ours.drop_vars(apart), theirs.drop_vars(apart))
     for name, variable in theirs.variables.items():
         assert ours[name].dtype == variable.dtype
         assert ours[name].dtype.metadata == variable.dtype.metadata
         same_encoding(ours[name].encoding, variable.encoding)
+
+
+#: xarray has no scalars that are sequences. netCDF4-python does not show that they are there.
+REFUSED = {"tds/test_vlen11.nc": ValueError}
 
 
 @pytest.mark.parametrize("decode", [True, False])
@@ -59,13 +86,18 @@ def test_real_files_are_the_same(file, decode):
         # What xarray itself refuses, it refuses for both.
         assert not isinstance(ours, Exception) or type(ours) is type(theirs)
         return
-    assert not isinstance(ours, Exception), ours
+    if str(file.relative_to(CORPUS)) in REFUSED:
+        assert isinstance(ours, REFUSED[str(file.relative_to(CORPUS))])
+        return
     with ours, theirs:
-        try:
-            theirs.load()
-        except RuntimeError:
-            pytest.skip("libnetcdf cannot read its data")
-        assert_same(ours, theirs)
+        loaded, _ = outcome(theirs.load)
+        if isinstance(loaded, type) and loaded is not RuntimeError:
+            assert outcome(ours.load)[0] is loaded
+        elif isinstance(loaded, type) or str(file.relative_to(CORPUS)) in KNOWN:
+            # Ours reads what libnetcdf cannot.
+            ours.load()
+        else:
+            assert_same(ours, theirs)
 
 
 @pytest.fixture
@@ -87,7 +119,7 @@ def path(tmp_path):
         dataset.createVariable("names", str, ("x",))[:] = np.array(list("abcdef"), dtype=object)
         text = dataset.createVariable("text", "S1", ("x", "letters"))
         text[:] = netCDF4.stringtochar(np.array(["abc", "d", "", "e", "fg", "h"], "S3"))
-        enum = dataset.createEnumType("u1", "sky", {"clear": 0, "cloudy": 1})
+        enum = dataset.createEnumType("u1", "sky_t", {"clear": 0, "cloudy": 1})
         dataset.createVariable("sky", enum, ("x",), fill_value=0)[:] = [0, 1, 1, 0, 1, 0]
         group = dataset.createGroup("outer/inner")
         group.createVariable("v", "f4", ("x",))[:] = range(6)

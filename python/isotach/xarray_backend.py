@@ -112,12 +112,6 @@ class IsotachDataStore(AbstractDataStore):
         if held.kind == "S" and "_FillValue" in attributes:
             attributes["_FillValue"] = np.bytes_(attributes["_FillValue"])
         encoding = self._encoding(dataset, variable, dimensions)
-        user = variable.datatype
-        if isinstance(user, EnumType):
-            metadata = {"enum": user.enum_dict, "enum_name": user.name}
-            encoding["dtype"] = np.dtype(dtype, metadata=metadata)
-        else:
-            encoding["dtype"] = dtype
         if "least_significant_digit" in attributes:
             encoding["least_significant_digit"] = attributes.pop("least_significant_digit")
         encoding["source"] = self._filename
@@ -129,10 +123,16 @@ class IsotachDataStore(AbstractDataStore):
         self, dataset: Dataset, variable: FileVariable, dimensions: tuple[str, ...]
     ) -> dict[str, Any]:
         """How the variable is stored, for xarray to write it so again."""
+        user = variable.datatype
+        if isinstance(user, EnumType):
+            metadata = {"enum": user.enum_dict, "enum_name": user.name}
+            encoding = {"dtype": np.dtype(user.dtype, metadata=metadata)}
+        else:
+            encoding = {"dtype": variable.dtype}
         if not dataset._is_netcdf4:
-            return {}
+            return encoding
         kind, chunks, _, filters = variable._native.storage()
-        encoding = filter_dict(filters)
+        encoding.update(filter_dict(filters))
         if kind == "chunked":
             encoding["contiguous"] = False
             encoding["chunksizes"] = tuple(chunks)
