@@ -3,6 +3,8 @@
 //! Every structure of the newer versions (superblock 2, object header 2, the heaps and trees of
 //! dense storage) ends with it; the decoders verify it before they believe anything else.
 
+use std::ops::Range;
+
 /// Bob Jenkins' `lookup3` hash ("hashlittle", initial value 0) of `bytes`: the metadata checksum.
 ///
 /// ```
@@ -10,6 +12,12 @@
 /// assert_eq!(isotach_format::checksum::lookup3(b"Four score and seven years ago"), 0x1777_0551);
 /// ```
 pub fn lookup3(bytes: &[u8]) -> u32 {
+    lookup3_with_zeros(bytes, 0..0)
+}
+
+/// The checksum of `bytes` as if zeros stood in the range `zeros`: that of a structure in whose
+/// midst the checksum itself is.
+pub(crate) fn lookup3_with_zeros(bytes: &[u8], zeros: Range<usize>) -> u32 {
     // The length is folded in modulo 2^32, as in the original.
     let start = 0xdead_beef_u32.wrapping_add(bytes.len() as u32);
     let mut state = [start; 3];
@@ -18,14 +26,28 @@ pub fn lookup3(bytes: &[u8]) -> u32 {
     }
     // The last group, full or not, is not mixed but finished.
     let body_bytes = (bytes.len() - 1) / 12 * 12;
+    let copied_bytes = zeros.end.next_multiple_of(12).min(body_bytes);
     let (body, tail) = bytes.split_at(body_bytes);
+    let (copied, body) = body.split_at(copied_bytes);
+    let copy = |group: &[u8], group_start: usize| {
+        let mut copy = [0; 12];
+        copy[..group.len()].copy_from_slice(group);
+        for (place, byte) in copy.iter_mut().enumerate() {
+            if zeros.contains(&(group_start + place)) {
+                *byte = 0;
+            }
+        }
+        copy
+    };
+    for (index, group) in copied.chunks_exact(12).enumerate() {
+        add_group(&mut state, &copy(group, index * 12));
+        mix(&mut state);
+    }
     for group in body.chunks_exact(12) {
         add_group(&mut state, group);
         mix(&mut state);
     }
-    let mut last = [0; 12];
-    last[..tail.len()].copy_from_slice(tail);
-    add_group(&mut state, &last);
+    add_group(&mut state, &copy(tail, body_bytes));
     finish(&mut state);
     state[2]
 }
@@ -71,7 +93,7 @@ fn finish([a, b, c]: &mut [u32; 3]) {
 
 #[cfg(test)]
 mod tests {
-    use super::lookup3;
+    use super::{lookup3, lookup3_with_zeros};
 
     #[test]
     fn published_values() {
@@ -86,5 +108,18 @@ mod tests {
         seen.sort_unstable();
         seen.dedup();
         assert_eq!(seen.len(), 41);
+    }
+
+    #[test]
+    fn zeros_count_instead_of_what_stands_there() {
+        let bytes: Vec<u8> = (1..=40).collect();
+        for len in 0..=40 {
+            for zeros in [0..0, 0..4, 9..13, 17..21, 30..40] {
+                let mut zeroed = bytes[..len].to_vec();
+                let within = zeros.start.min(len)..zeros.end.min(len);
+                zeroed[within].fill(0);
+                assert_eq!(lookup3_with_zeros(&bytes[..len], zeros), lookup3(&zeroed), "{len}");
+            }
+        }
     }
 }

@@ -64,6 +64,7 @@ pub struct ObjectHeader {
     pub attribute_order_indexed: bool,
     messages: Vec<RawMessage>,
     pending: VecDeque<Continuation>,
+    /// Addresses of continuation blocks.
     visited: HashSet<u64>,
 }
 
@@ -98,7 +99,7 @@ impl ObjectHeader {
             attribute_order_indexed: false,
             messages: Vec::new(),
             pending: VecDeque::new(),
-            visited: HashSet::from([address]),
+            visited: HashSet::new(),
         };
         if bytes.first() == Some(&1) {
             header.decode_first(&mut cursor, bytes, sizes)?;
@@ -264,10 +265,11 @@ impl ObjectHeader {
         sizes: Sizes,
     ) -> Result<()> {
         let continuation = Continuation::decode(message.bytes(), message.address, sizes)?;
-        if !self.visited.insert(continuation.address) {
+        let is_first_block = continuation.address == self.address;
+        if is_first_block || !self.visited.insert(continuation.address) {
             return Err(cursor.error(ErrorKind::Cycle));
         }
-        let count = self.visited.len() as u64 - 1;
+        let count = self.visited.len() as u64;
         cursor.limited("number of continuation blocks", count, limits::HEADER_CONTINUATIONS)?;
         self.pending.push_back(continuation);
         Ok(())

@@ -13,7 +13,7 @@
 //! Section III.G, "Disk Format: Level 1G - Fractal Heap".
 
 use super::fractal::{BlockRef, DirectBlockRef, FilteredBlock, FractalHeap, IndirectBlockRef};
-use crate::checksum::lookup3;
+use crate::checksum::lookup3_with_zeros;
 use crate::cursor::Cursor;
 use crate::error::{Error, ErrorKind, Result};
 
@@ -40,9 +40,8 @@ impl DirectBlockRef {
         }
         let start = cursor.position();
         let stored = cursor.u32()?;
-        let mut block = bytes[..(self.block_bytes as usize).max(cursor.position())].to_vec();
-        block[start..start + 4].fill(0);
-        match lookup3(&block) {
+        let block = &bytes[..(self.block_bytes as usize).max(cursor.position())];
+        match lookup3_with_zeros(block, start..start + 4) {
             computed if computed == stored => Ok(()),
             computed => Err(cursor.error(ErrorKind::Checksum { stored, computed })),
         }
@@ -202,6 +201,7 @@ mod tests {
     use super::super::super::Sizes;
     use super::super::fractal::tests::header;
     use super::*;
+    use crate::checksum::lookup3;
 
     fn heap(flags: u8, rows: u16, filters: &[u8]) -> FractalHeap {
         FractalHeap::decode(&header(8, flags, 1000, rows, filters), 64, Sizes::default()).unwrap()

@@ -36,11 +36,53 @@ pub struct Attribute {
     pub data: Arc<[u8]>,
 }
 
+/// An attribute whose name and value are left where they stand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AttributeView<'a> {
+    /// See [`Attribute::name`].
+    pub name: &'a [u8],
+    /// See [`Attribute::charset`].
+    pub charset: CharacterSet,
+    /// See [`Attribute::datatype`].
+    pub datatype: MaybeShared<Datatype>,
+    /// See [`Attribute::dataspace`].
+    pub dataspace: MaybeShared<Dataspace>,
+    /// See [`Attribute::data`].
+    pub data: &'a [u8],
+}
+
 impl Message for Attribute {
     const TYPE: MessageType = MessageType::ATTRIBUTE;
     const NAME: &'static str = NAME;
 
     fn decode_fields(cursor: &mut Cursor<'_>, sizes: Sizes) -> Result<Self> {
+        let AttributeView { name, charset, datatype, dataspace, data } =
+            AttributeView::decode_fields(cursor, sizes)?;
+        Ok(Self { name: name.into(), charset, datatype, dataspace, data: data.into() })
+    }
+}
+
+impl Attribute {
+    /// The same, borrowed.
+    pub fn view(&self) -> AttributeView<'_> {
+        AttributeView {
+            name: &self.name,
+            charset: self.charset,
+            datatype: self.datatype.clone(),
+            dataspace: self.dataspace.clone(),
+            data: &self.data,
+        }
+    }
+}
+
+impl<'a> AttributeView<'a> {
+    /// Decodes as [`Message::decode`] does, without copying what can stay.
+    pub fn decode(bytes: &'a [u8], address: u64, sizes: Sizes) -> Result<Self> {
+        let mut cursor = Cursor::new(bytes, NAME, address);
+        Self::decode_fields(&mut cursor, sizes).map_err(|error| error.at_end(bytes.len() as u64))
+    }
+
+    fn decode_fields(cursor: &mut Cursor<'a>, sizes: Sizes) -> Result<Self> {
         let version = cursor.u8()?;
         if !(1..=3).contains(&version) {
             return Err(cursor.error(ErrorKind::Version { found: u64::from(version) }));
@@ -56,11 +98,11 @@ impl Message for Attribute {
         let datatype = decode_part(cursor, version, datatype_len, flags & 1 != 0, sizes)?;
         let dataspace = decode_part(cursor, version, dataspace_len, flags & 2 != 0, sizes)?;
         Ok(Self {
-            name: name[..name_end].into(),
+            name: &name[..name_end],
             charset: CharacterSet::from_number(charset),
             datatype,
             dataspace,
-            data: cursor.take_rest().into(),
+            data: cursor.take_rest(),
         })
     }
 }

@@ -82,11 +82,12 @@ impl Message for Dataspace {
             (0 | 2, _) => return Err(cursor.bad_field("rank", rank as u64)),
             _ => return Err(cursor.bad_field("dataspace type", u64::from(space_type))),
         }
-        let current: Vec<u64> =
-            (0..rank).map(|_| cursor.uint(sizes.length)).collect::<Result<_>>()?;
+        let mut current = cursor.clone();
+        cursor.skip(rank * sizes.length)?;
         let has_max = flags & 1 != 0;
         let mut dimensions = Vec::with_capacity(rank);
-        for size in current {
+        for _ in 0..rank {
+            let size = current.uint(sizes.length)?;
             // All ones is "unlimited" here as it is "undefined" for an address.
             let max = if has_max { cursor.address_field(sizes.length)? } else { Some(size) };
             dimensions.push(Dimension { size, max });

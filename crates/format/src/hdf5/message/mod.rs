@@ -37,7 +37,7 @@ use crate::cursor::Cursor;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hdf5::Sizes;
 
-pub use attribute::Attribute;
+pub use attribute::{Attribute, AttributeView};
 pub use attribute_info::AttributeInfo;
 pub use continuation::Continuation;
 pub use dataspace::Dataspace;
