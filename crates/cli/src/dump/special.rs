@@ -11,6 +11,9 @@ use crate::error::Result;
 const DEFLATE: u16 = 1;
 const SHUFFLE: u16 = 2;
 const FLETCHER32: u16 = 3;
+const SZIP: u16 = 4;
+/// The bits of szip's options that choose entropy coding (4) or nearest neighbour (32).
+const SZIP_CODERS: u32 = 4 | 32;
 
 impl Dump<'_, '_> {
     /// Storage, filters, byte order and fill mode of a variable. Classic files have one way of
@@ -116,7 +119,12 @@ fn quoted(text: &str) -> String {
 }
 
 fn filter_text(filter: &FilterUse) -> String {
-    let parameters = filter.parameters.iter().map(|parameter| format!(",{parameter}"));
+    let parameters = match filter.parameters[..] {
+        // libhdf5 adds to szip's parameters; netCDF shows those that its caller gave.
+        [options, block_len, _, _] if filter.id == SZIP => vec![options & SZIP_CODERS, block_len],
+        _ => filter.parameters.clone(),
+    };
+    let parameters = parameters.iter().map(|parameter| format!(",{parameter}"));
     format!("{}{}", filter.id, parameters.collect::<String>())
 }
 

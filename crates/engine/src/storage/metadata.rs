@@ -9,6 +9,7 @@
 //! (see [`Storage::call_cost_bytes`]) start larger, grow faster and end larger.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -18,8 +19,9 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// Bytes of blocks that one file keeps. A file of 10,000 variables has some 5 MB of structures.
 const KEPT_BYTES: u64 = 16 << 20;
-/// The smallest read: a page, below which no storage gets faster.
-const SMALLEST_READ: u64 = 4 << 10;
+/// The smallest read: half a page, so that opening a file whose root header lies far from its
+/// superblock reads no more than a page.
+const SMALLEST_READ: u64 = 2 << 10;
 /// The largest first read, where calls are costly.
 const LARGEST_FIRST_READ: u64 = 256 << 10;
 /// The largest read that nobody asked for in this size.
@@ -207,8 +209,9 @@ impl MetadataReader {
 
 impl ReadSizes {
     fn new(call_cost_bytes: u64) -> Self {
-        let first = (call_cost_bytes / 4).clamp(SMALLEST_READ, LARGEST_FIRST_READ);
         let costly = call_cost_bytes > COSTLY_CALL;
+        let first = if costly { call_cost_bytes / 4 } else { SMALLEST_READ };
+        let first = first.clamp(SMALLEST_READ, LARGEST_FIRST_READ);
         Self {
             first,
             growth: if costly { 4 } else { 2 },
@@ -236,18 +239,15 @@ impl Blocks {
         } else {
             self.next_read = sizes.first;
         }
-        let mut start = address;
-        if precedes && !follows {
-            start = address.min(end.saturating_sub(self.next_read));
-        }
-        let mut stop = start.saturating_add(self.next_read).max(end).min(file_len);
-        if let Some(after) = after.filter(|&after| after >= end) {
-            stop = stop.min(after);
-        }
-        // Backwards and cut short by what is kept: what is left of the size stands before.
-        if precedes && !follows {
-            start = address.min(stop.saturating_sub(self.next_read));
-        }
+        let after = after.filter(|&after| after >= end);
+        let (mut start, stop) = if precedes && !follows {
+            // Up to what is kept behind it, and the rest of the size before it.
+            let stop = after.unwrap_or(end);
+            (address.min(stop.saturating_sub(self.next_read)), stop)
+        } else {
+            let stop = address.saturating_add(self.next_read).max(end).min(file_len);
+            (address, after.map_or(stop, |after| stop.min(after)))
+        };
         if let Some(kept) = before_end.filter(|&kept| kept <= address) {
             start = start.max(kept);
         }
@@ -307,5 +307,11 @@ impl Deref for MetadataBytes {
 impl AsRef<[u8]> for MetadataBytes {
     fn as_ref(&self) -> &[u8] {
         self
+    }
+}
+
+impl fmt::Debug for MetadataBytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes", self.range.len())
     }
 }

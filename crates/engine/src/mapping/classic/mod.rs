@@ -19,7 +19,8 @@ use isotach_model::Atomic;
 
 use self::names::Names;
 use self::root::Root;
-use super::{FileMapping, GroupMapping, next_file_id};
+use super::{FileMapping, GroupMapping};
+use crate::cache::FileNumber;
 use crate::dimension::{Dimension, DimensionParts};
 use crate::error::{Error, ErrorKind, Result};
 use crate::file::{Format, OpenOptions};
@@ -31,7 +32,7 @@ const FIRST_HEADER_BYTES: u64 = 8 << 10;
 /// What is known of an open classic file: its header, and what is asked of it again and again.
 struct Contents {
     name: Arc<str>,
-    file_id: u64,
+    file_number: FileNumber,
     storage: Arc<dyn Storage>,
     header: Header,
     records: RecordLayout,
@@ -58,7 +59,7 @@ pub(crate) fn open(
         .map_err(|fault| Error::new(name, ErrorKind::Structure(fault)))?;
     let contents = Contents {
         name: Arc::clone(name),
-        file_id: next_file_id(),
+        file_number: FileNumber::new(),
         storage,
         dimensions: dimensions(&header, &records),
         header,

@@ -78,7 +78,7 @@ impl VariableMapping for ClassicVariable {
         };
         let stored = stored_type(variable.external_type);
         let array = ArrayLayout {
-            id: ArrayId { file: contents.file_id, address: layout.begin },
+            id: ArrayId { file: contents.file_number.get(), address: layout.begin },
             file: Arc::clone(&contents.name),
             path: format!("/{}", variable.name).into(),
             storage: Arc::clone(&contents.storage),

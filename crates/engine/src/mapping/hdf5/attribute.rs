@@ -7,19 +7,20 @@
 //! ```
 
 use std::cmp::Ordering;
+use std::ops::Range;
 use std::sync::Arc;
 
 use isotach_format::checksum::lookup3;
 use isotach_format::hdf5::btree::v2_record::{self, AttributeRecord};
 use isotach_format::hdf5::message::{
-    self, AttributeInfo, Dataspace, Datatype, Message, MessageFlags, MessageType,
+    self, AttributeInfo, AttributeView, Dataspace, Datatype, MessageFlags, MessageType, RawMessage,
 };
 use isotach_format::hdf5::text::text;
 use isotach_model::{StoredType, Values};
 
 use super::btree2::BTree2;
 use super::context::Context;
-use super::fractal_heap::FractalHeap;
+use super::fractal_heap::{FractalHeap, HeapWalk};
 use super::node::NodeInner;
 use super::stored::stored_type;
 use super::values::decode_values;
@@ -28,20 +29,32 @@ use crate::error::{Error, Result};
 /// An attribute of an object. Cheap to clone.
 #[derive(Clone)]
 pub struct Attribute {
-    inner: Arc<Inner>,
+    set: Arc<Set>,
+    index: usize,
 }
 
-struct Inner {
+/// Attributes that were read together: their names and values share an allocation each.
+struct Set {
     context: Arc<Context>,
     /// Path of the object.
     path: Arc<str>,
-    name: String,
+    entries: Vec<Entry>,
+    names: String,
+    data: Vec<u8>,
+}
+
+struct Entry {
+    name: Range<usize>,
+    data: Range<usize>,
     datatype: Arc<Datatype>,
     committed_datatype: Option<u64>,
     dataspace: Dataspace,
-    data: Arc<[u8]>,
     creation_order: Option<u32>,
 }
+
+/// Where an attribute stands among those of its object: in order of creation where the object
+/// tracks that, else as the file has them.
+type Place = (Option<u32>, usize);
 
 /// The attributes of an object.
 #[derive(Clone)]
@@ -59,39 +72,36 @@ impl Attributes {
     }
 
     /// All attributes of an object.
-    pub(super) fn read(node: &NodeInner) -> Result<Self> {
-        let context = &node.context;
-        let mut attributes = Vec::new();
+    pub(super) fn read(node: &NodeInner) -> Self {
+        let mut set = Set::new(node);
+        let mut places: Vec<(Place, usize)> = Vec::new();
         let mut errors = Vec::new();
-        let mut take = |found: Result<Attribute>| match found {
-            Ok(attribute) => attributes.push(attribute),
-            Err(error) => errors.push(error.at(&node.path)),
-        };
-        for raw in node.header.all(MessageType::ATTRIBUTE) {
-            let order = raw.creation_order.map(u32::from);
-            let decoded = context.message::<message::Attribute>(raw);
-            take(decoded.and_then(|message| Attribute::new(node, message, order)));
-        }
-        let dense = match Dense::open(node) {
-            Ok(dense) => dense,
-            Err(error) => {
-                take(Err(error));
-                None
+        walk(node, &mut |place, found| {
+            let added = found.and_then(|(view, order)| set.add(view, order));
+            match added {
+                Ok(()) => places.push((place, places.len())),
+                Err(error) => errors.push(error.at(&node.path)),
             }
-        };
-        if let Some(dense) = dense {
-            let walked = dense.by_name.for_each(context, &mut |record| {
-                take(dense.attribute(node, record));
-                Ok(())
-            });
-            if let Err(error) = walked {
-                take(Err(error));
-            }
-        }
-        if node.header.tracks_attribute_order() {
-            attributes.sort_by_key(|attribute: &Attribute| attribute.inner.creation_order);
-        }
-        Ok(Self { attributes: attributes.into(), errors: errors.into() })
+        });
+        places.sort_unstable();
+        let set = Arc::new(set);
+        let attribute = |(_, index)| Attribute { set: Arc::clone(&set), index };
+        Self { attributes: places.into_iter().map(attribute).collect(), errors: errors.into() }
+    }
+
+    /// What `make` makes of all attributes that can be read, in their order. No more than one of
+    /// them is held at a time.
+    pub(super) fn map<T>(
+        node: &NodeInner,
+        mut make: impl FnMut(&Attribute) -> Option<T>,
+    ) -> Vec<T> {
+        let mut made: Vec<(Place, T)> = Vec::new();
+        walk(node, &mut |place, found| {
+            let attribute = found.and_then(|(view, order)| Attribute::new(node, view, order));
+            made.extend(attribute.ok().and_then(|found| make(&found)).map(|made| (place, made)));
+        });
+        made.sort_by_key(|(place, _)| *place);
+        made.into_iter().map(|(_, made)| made).collect()
     }
 
     /// One attribute; in dense storage no other is read.
@@ -99,11 +109,12 @@ impl Attributes {
         let context = &node.context;
         for raw in node.header.all(MessageType::ATTRIBUTE) {
             // One that cannot be decoded does not cost the others.
-            if let Ok(message) = context.message::<message::Attribute>(raw)
-                && text(&message.name) == name
-            {
-                let order = raw.creation_order.map(u32::from);
-                return Attribute::new(node, message, order).map(Some);
+            let order = raw.creation_order.map(u32::from);
+            let found = with_view(context, raw, |view| {
+                (text(view.name) == name).then(|| Attribute::new(node, view, order))
+            });
+            if let Ok(Some(attribute)) = found {
+                return attribute.map(Some);
             }
         }
         match Dense::open(node)? {
@@ -113,45 +124,108 @@ impl Attributes {
     }
 }
 
-impl Attribute {
-    fn new(
-        node: &NodeInner,
-        message: message::Attribute,
-        creation_order: Option<u32>,
-    ) -> Result<Self> {
-        let context = &node.context;
-        let (datatype, committed_datatype) = context.datatype(message.datatype)?;
-        let inner = Inner {
-            context: Arc::clone(context),
-            path: Arc::clone(&node.path),
-            name: text(&message.name),
+/// What a walk finds: an attribute and its order of creation.
+type Found<'a> = Result<(AttributeView<'a>, Option<u32>)>;
+
+/// Calls `visit` with every attribute of an object, and with what keeps others from being read.
+fn walk(node: &NodeInner, visit: &mut dyn FnMut(Place, Found<'_>)) {
+    let context = &node.context;
+    let tracked = node.header.tracks_attribute_order();
+    let mut count = 0;
+    for raw in node.header.all(MessageType::ATTRIBUTE) {
+        let order = raw.creation_order.map(u32::from);
+        let place = (order.filter(|_| tracked), count);
+        count += 1;
+        if let Err(error) = with_view(context, raw, |view| visit(place, Ok((view, order)))) {
+            visit(place, Err(error));
+        }
+    }
+    let place = (None, count);
+    match Dense::open(node) {
+        Ok(Some(dense)) => dense.walk(context, &mut |index, found| {
+            let order = found.as_ref().ok().and_then(|(_, order)| *order);
+            visit((order.filter(|_| tracked), count + index), found);
+        }),
+        Ok(None) => {}
+        Err(error) => visit(place, Err(error)),
+    }
+}
+
+/// Calls `with` on what the message `raw` says, wherever it stands.
+fn with_view<T>(
+    context: &Context,
+    raw: &RawMessage,
+    with: impl FnOnce(AttributeView<'_>) -> T,
+) -> Result<T> {
+    if raw.flags.is_shared() {
+        return Ok(with(context.message::<message::Attribute>(raw)?.view()));
+    }
+    let view = AttributeView::decode(raw.bytes(), raw.address, context.sizes());
+    view.map(with).map_err(|error| context.structure_error(error))
+}
+
+impl Set {
+    fn new(node: &NodeInner) -> Self {
+        let (context, path) = (Arc::clone(&node.context), Arc::clone(&node.path));
+        Self { context, path, entries: Vec::new(), names: String::new(), data: Vec::new() }
+    }
+
+    fn add(&mut self, view: AttributeView<'_>, creation_order: Option<u32>) -> Result<()> {
+        let (datatype, committed_datatype) = self.context.datatype_of(view.datatype)?;
+        let dataspace = self.context.own(view.dataspace)?;
+        // Most attributes of an object are of the same few types.
+        let same = self.entries.iter().rev().take(4).find(|entry| *entry.datatype == datatype);
+        let datatype = match same {
+            Some(entry) => Arc::clone(&entry.datatype),
+            None => Arc::new(datatype),
+        };
+        let (name_start, data_start) = (self.names.len(), self.data.len());
+        match std::str::from_utf8(view.name) {
+            Ok(name) => self.names.push_str(name),
+            Err(_) => self.names.push_str(&text(view.name)),
+        }
+        self.data.extend_from_slice(view.data);
+        self.entries.push(Entry {
+            name: name_start..self.names.len(),
+            data: data_start..self.data.len(),
             datatype,
             committed_datatype,
-            dataspace: context.own(message.dataspace)?,
-            data: message.data,
+            dataspace,
             creation_order,
-        };
-        Ok(Self { inner: Arc::new(inner) })
+        });
+        Ok(())
+    }
+}
+
+impl Attribute {
+    fn new(node: &NodeInner, view: AttributeView<'_>, creation_order: Option<u32>) -> Result<Self> {
+        let mut set = Set::new(node);
+        set.add(view, creation_order)?;
+        Ok(Self { set: Arc::new(set), index: 0 })
+    }
+
+    fn entry(&self) -> &Entry {
+        &self.set.entries[self.index]
     }
 
     /// Its name; bytes that are not UTF-8 stand as `\xNN`.
     pub fn name(&self) -> &str {
-        &self.inner.name
+        &self.set.names[self.entry().name.clone()]
     }
 
     /// The type of its elements.
     pub fn datatype(&self) -> &Arc<Datatype> {
-        &self.inner.datatype
+        &self.entry().datatype
     }
 
     /// Address of the committed data type that its type is, if it is one.
     pub fn committed_datatype(&self) -> Option<u64> {
-        self.inner.committed_datatype
+        self.entry().committed_datatype
     }
 
     /// How its elements are arranged.
     pub fn dataspace(&self) -> &Dataspace {
-        &self.inner.dataspace
+        &self.entry().dataspace
     }
 
     /// Number of its elements.
@@ -159,22 +233,21 @@ impl Attribute {
     /// # Errors
     /// More than 64 bits can count.
     pub fn element_count(&self) -> Result<u64> {
-        let inner = &self.inner;
-        inner.dataspace.element_count().ok_or_else(|| {
+        self.dataspace().element_count().ok_or_else(|| {
             let structure = "dataspace message";
-            let error = inner.context.bad_field(structure, 0, "element count", u64::MAX);
-            error.at(&inner.path)
+            let error = self.set.context.bad_field(structure, 0, "element count", u64::MAX);
+            error.at(&self.set.path)
         })
     }
 
     /// Its bytes as the file has them; may be longer than its elements.
     pub fn data(&self) -> &[u8] {
-        &self.inner.data
+        &self.set.data[self.entry().data.clone()]
     }
 
     /// Its place in the order of creation, where the object tracks that.
     pub fn creation_order(&self) -> Option<u32> {
-        self.inner.creation_order
+        self.entry().creation_order
     }
 
     /// Its elements as HDF5's own view shows them; see [`stored_type`].
@@ -182,7 +255,7 @@ impl Attribute {
     /// # Errors
     /// Fewer bytes than the elements need, or heap data that cannot be read.
     pub fn values(&self) -> Result<Values> {
-        self.values_as(&stored_type(&self.inner.datatype))
+        self.values_as(&stored_type(self.datatype()))
     }
 
     /// Its elements, taken for elements of `stored` form.
@@ -190,10 +263,9 @@ impl Attribute {
     /// # Errors
     /// As [`Attribute::values`].
     pub fn values_as(&self, stored: &StoredType) -> Result<Values> {
-        let inner = &self.inner;
         let count = self.element_count()?;
-        decode_values(&inner.context, stored, &inner.data, count)
-            .map_err(|error| error.at(&inner.path))
+        decode_values(&self.set.context, stored, self.data(), count)
+            .map_err(|error| error.at(&self.set.path))
     }
 }
 
@@ -222,27 +294,56 @@ impl Dense {
             .map_err(|error| context.structure_error(error))
     }
 
-    fn message(
+    /// Calls `visit` with every attribute and its place among the records of the index. They come
+    /// in the heap's order, so that each of its blocks is decoded once.
+    fn walk(&self, context: &Context, visit: &mut dyn FnMut(usize, Found<'_>)) {
+        let mut records = Vec::new();
+        let walked = self.by_name.for_each(context, &mut |record| {
+            records.extend_from_slice(record);
+            Ok(())
+        });
+        let records: Vec<&[u8]> = records.chunks_exact(self.by_name.header.record_bytes).collect();
+        let mut by_place: Vec<(u64, usize)> = Vec::with_capacity(records.len());
+        for (index, bytes) in records.iter().enumerate() {
+            let place = self.record(context, bytes).map(|record| self.heap.place(record.heap_id));
+            by_place.push((place.unwrap_or(0), index));
+        }
+        by_place.sort_unstable();
+        let mut walk = HeapWalk::default();
+        for (_, index) in by_place {
+            let read = self.record(context, records[index]).and_then(|record| {
+                self.with_view(context, &record, &mut walk, |view| {
+                    visit(index, Ok((view, Some(record.creation_order))));
+                })
+            });
+            if let Err(error) = read {
+                visit(index, Err(error));
+            }
+        }
+        if let Err(error) = walked {
+            visit(records.len(), Err(error));
+        }
+    }
+
+    /// Calls `with` on the attribute that a record leads to.
+    fn with_view<T>(
         &self,
         context: &Context,
         record: &AttributeRecord<'_>,
-    ) -> Result<message::Attribute> {
+        walk: &mut HeapWalk,
+        with: impl FnOnce(AttributeView<'_>) -> T,
+    ) -> Result<T> {
         let decode = |bytes: &[u8], address: u64| {
-            message::Attribute::decode(bytes, address, context.sizes())
+            AttributeView::decode(bytes, address, context.sizes())
+                .map(with)
                 .map_err(|error| context.structure_error(error))
         };
         match MessageFlags(record.message_flags).is_shared() {
             true => {
                 context.shared_heap(MessageType::ATTRIBUTE)?.object(context, record.heap_id, decode)
             }
-            false => self.heap.object(context, record.heap_id, decode),
+            false => self.heap.object_in_walk(context, record.heap_id, walk, decode),
         }
-    }
-
-    fn attribute(&self, node: &NodeInner, record: &[u8]) -> Result<Attribute> {
-        let record = self.record(&node.context, record)?;
-        let message = self.message(&node.context, &record)?;
-        Attribute::new(node, message, Some(record.creation_order))
     }
 
     fn find(&self, node: &NodeInner, name: &str) -> Result<Option<Attribute>> {
@@ -254,15 +355,16 @@ impl Dense {
             match Some(hash).cmp(&record.hash) {
                 // Names with the same hash stand in the order of the names.
                 Ordering::Equal => {
-                    let message = self.message(context, &record)?;
-                    let order = name.as_bytes().cmp(&message.name);
-                    found = order.is_eq().then_some((message, record.creation_order));
-                    Ok(order)
+                    self.with_view(context, &record, &mut HeapWalk::default(), |view| {
+                        let order = name.as_bytes().cmp(view.name);
+                        let created = Some(record.creation_order);
+                        found = order.is_eq().then(|| Attribute::new(node, view, created));
+                        order
+                    })
                 }
                 unequal => Ok(unequal),
             }
         })?;
-        let attribute = found.map(|(message, order)| Attribute::new(node, message, Some(order)));
-        attribute.transpose()
+        found.transpose()
     }
 }

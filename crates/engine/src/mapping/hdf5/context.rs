@@ -1,5 +1,6 @@
 //! The open file: what is known of it, and the structures of it that are kept.
 
+use std::io;
 use std::sync::{Arc, OnceLock};
 
 use isotach_format::Error as FormatError;
@@ -17,7 +18,7 @@ use super::shared_message::SharedMessages;
 use crate::cache::FileNumber;
 use crate::error::{Error, ErrorKind, Result};
 use crate::file::OpenOptions;
-use crate::storage::{MetadataBytes, MetadataReader, Storage};
+use crate::storage::{MetadataBytes, MetadataReader, Storage, storage_error, uninit};
 
 /// Object headers that are kept decoded, in bytes of their blocks.
 const KEPT_HEADER_BYTES: u64 = 4 << 20;
@@ -114,6 +115,23 @@ impl Context {
     /// Exactly `length` bytes at `address`.
     pub(super) fn fetch(&self, address: u64, length: u64) -> Result<MetadataBytes> {
         self.reader.fetch(self.offset(address), length)
+    }
+
+    /// Exactly `length` bytes at `address`, which are wanted once and not kept; `None` where they
+    /// are better fetched with others, or lie in memory.
+    pub(super) fn fetch_once(&self, address: u64, length: u64) -> Result<Option<Vec<u8>>> {
+        let offset = self.offset(address);
+        let cost = self.storage.call_cost_bytes();
+        let is_within = offset.checked_add(length).is_some_and(|end| end <= self.reader.file_len());
+        if length < cost || !is_within || self.storage.as_slice().is_some() {
+            return Ok(None);
+        }
+        let mut bytes = Vec::new();
+        usize::try_from(length)
+            .map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))
+            .and_then(|len| uninit::read_vec(self.storage.as_ref(), offset, len, &mut bytes))
+            .map_err(|source| storage_error(&self.name, offset, length, source))?;
+        Ok(Some(bytes))
     }
 
     /// The object header at `address`; kept.

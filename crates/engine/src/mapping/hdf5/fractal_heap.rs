@@ -47,14 +47,20 @@ pub(super) struct FractalHeap {
 #[derive(Clone)]
 enum Block {
     Stored(MetadataBytes),
-    Decoded(Arc<[u8]>),
+    Own(Arc<Vec<u8>>),
+}
+
+/// The block that a walk over a heap's objects in their order is in.
+#[derive(Default)]
+pub(super) struct HeapWalk {
+    block: Option<(DirectBlockRef, Block)>,
 }
 
 impl Block {
     fn bytes(&self) -> &[u8] {
         match self {
             Self::Stored(bytes) => bytes,
-            Self::Decoded(bytes) => bytes,
+            Self::Own(bytes) => bytes,
         }
     }
 }
@@ -117,6 +123,49 @@ impl FractalHeap {
         }
     }
 
+    /// [`FractalHeap::object`] for one of many objects in the order of [`FractalHeap::place`]: a
+    /// block is held as long as the walk is in it, and then not kept.
+    pub(super) fn object_in_walk<T>(
+        &self,
+        context: &Context,
+        id: &[u8],
+        walk: &mut HeapWalk,
+        with: impl FnOnce(&[u8], u64) -> Result<T>,
+    ) -> Result<T> {
+        let id_parts = HeapId::decode(id, &self.header).map_err(|e| context.structure_error(e))?;
+        let HeapId::Managed { offset, byte_len } = id_parts else {
+            return self.object(context, id, with);
+        };
+        let held = walk.block.take().filter(|(place, _)| {
+            offset.checked_sub(place.heap_offset).is_some_and(|at| at < place.block_bytes)
+        });
+        let (place, block) = match held {
+            Some(held) => held,
+            None => {
+                let place = self.direct_block(context, offset)?;
+                let stored = match context.fetch_once(place.address, place.stored_bytes())? {
+                    Some(bytes) => Block::Own(Arc::new(bytes)),
+                    None => Block::Stored(context.fetch(place.address, place.stored_bytes())?),
+                };
+                let block = self.verified(context, &place, stored)?;
+                (place, block)
+            }
+        };
+        let (place, block) = walk.block.insert((place, block));
+        let object = place
+            .object(block.bytes(), &self.header, offset, byte_len)
+            .map_err(|e| context.structure_error(e))?;
+        with(object, place.address.saturating_add(offset - place.heap_offset))
+    }
+
+    /// Where in the heap the object `id` lies; 0 for one that lies elsewhere.
+    pub(super) fn place(&self, id: &[u8]) -> u64 {
+        match HeapId::decode(id, &self.header) {
+            Ok(HeapId::Managed { offset, .. }) => offset,
+            _ => 0,
+        }
+    }
+
     /// The direct block that holds `offset` of the heap.
     fn direct_block(&self, context: &Context, offset: u64) -> Result<DirectBlockRef> {
         let missing = || context.bad_field(STRUCTURE, self.header.address, "root block", u64::MAX);
@@ -152,22 +201,24 @@ impl FractalHeap {
 
     fn block(&self, context: &Context, place: &DirectBlockRef) -> Result<Block> {
         self.direct.get_or_make(place.address, || {
-            let stored = context.fetch(place.address, place.stored_bytes())?;
-            let block = match place.filtered {
-                Some(filtered) => self.decoded(
-                    context,
-                    place.address,
-                    &stored,
-                    filtered.filter_mask,
-                    place.block_bytes,
-                )?,
-                None => Block::Stored(stored),
-            };
-            place
-                .verify(block.bytes(), &self.header)
-                .map_err(|e| context.structure_error(e.at_end(block.bytes().len() as u64)))?;
-            Ok((block, place.block_bytes))
+            let stored = Block::Stored(context.fetch(place.address, place.stored_bytes())?);
+            Ok((self.verified(context, place, stored)?, place.block_bytes))
         })
+    }
+
+    /// The block at `place` out of what is `stored` there: filters undone, checksum held against it.
+    fn verified(&self, context: &Context, place: &DirectBlockRef, stored: Block) -> Result<Block> {
+        let block = match place.filtered {
+            Some(filtered) => {
+                let (address, mask) = (place.address, filtered.filter_mask);
+                self.decoded(context, address, stored.bytes(), mask, place.block_bytes)?
+            }
+            None => stored,
+        };
+        place
+            .verify(block.bytes(), &self.header)
+            .map_err(|e| context.structure_error(e.at_end(block.bytes().len() as u64)))?;
+        Ok(block)
     }
 
     fn huge_object(&self, context: &Context, object: &HugeObject) -> Result<Block> {
@@ -230,6 +281,6 @@ impl FractalHeap {
                 let (coordinates, source) = (Vec::new(), Box::new(source));
                 context.error(ErrorKind::Chunk { address, coordinates, source })
             })?;
-        Ok(Block::Decoded(Arc::from(&*decoded)))
+        Ok(Block::Own(Arc::new(decoded.to_vec())))
     }
 }

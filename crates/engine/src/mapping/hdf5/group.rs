@@ -20,7 +20,7 @@ use isotach_format::hdf5::message::{self, LinkInfo, Message, MessageType, Symbol
 
 use super::btree2::BTree2;
 use super::context::{Context, WalkBudget};
-use super::fractal_heap::FractalHeap;
+use super::fractal_heap::{FractalHeap, HeapWalk};
 use super::link::{Link, LinkTarget};
 use super::node::Node;
 use crate::error::{Error, Result};
@@ -193,14 +193,11 @@ impl Group {
                 }
             }
             Storage::Dense { heap, by_name, .. } => {
-                let walked = by_name.for_each(context, &mut |record| {
-                    match dense_link(context, heap, by_name, record) {
-                        Ok(link) => links.push(link),
-                        Err(error) => errors.push(error),
-                    }
-                    Ok(())
-                });
-                errors.extend(walked.err());
+                let mut take = |read: Result<Link>| match read {
+                    Ok(link) => links.push(link),
+                    Err(error) => errors.push(error),
+                };
+                dense_links(context, heap, by_name, &mut take);
             }
         }
         if let (true, Some(error)) = (links.is_empty(), errors.first()) {
@@ -225,11 +222,39 @@ impl Group {
     }
 }
 
-/// The link message behind a record of the dense storage's B-tree.
-fn dense_link(context: &Context, heap: &FractalHeap, tree: &BTree2, record: &[u8]) -> Result<Link> {
-    let record = LinkNameRecord::decode(record, tree.header.address)
-        .map_err(|error| context.structure_error(error))?;
-    heap.object(context, record.heap_id, |bytes, address| {
+/// All links of dense storage, in the heap's order, so that each of its blocks is decoded once.
+fn dense_links(
+    context: &Context,
+    heap: &FractalHeap,
+    tree: &BTree2,
+    take: &mut dyn FnMut(Result<Link>),
+) {
+    let mut ids: Vec<(u64, Vec<u8>)> = Vec::new();
+    let walked = tree.for_each(context, &mut |record| {
+        match LinkNameRecord::decode(record, tree.header.address) {
+            Ok(record) => ids.push((heap.place(record.heap_id), record.heap_id.to_vec())),
+            Err(error) => take(Err(context.structure_error(error))),
+        }
+        Ok(())
+    });
+    ids.sort_unstable();
+    let mut walk = HeapWalk::default();
+    for (_, id) in &ids {
+        take(dense_link(context, heap, id, &mut walk));
+    }
+    if let Err(error) = walked {
+        take(Err(error));
+    }
+}
+
+/// The link message `id` of the dense storage's heap.
+fn dense_link(
+    context: &Context,
+    heap: &FractalHeap,
+    id: &[u8],
+    walk: &mut HeapWalk,
+) -> Result<Link> {
+    heap.object_in_walk(context, id, walk, |bytes, address| {
         let link = message::Link::decode(bytes, address, context.sizes())
             .map_err(|error| context.structure_error(error))?;
         Ok(Link::from_message(&link))
@@ -250,7 +275,7 @@ fn find_dense(
         match hash.cmp(&record.hash) {
             // Names with the same hash stand in the order of the names.
             Ordering::Equal => {
-                let link = dense_link(context, heap, tree, bytes)?;
+                let link = dense_link(context, heap, record.heap_id, &mut HeapWalk::default())?;
                 let order = name.cmp(link.name_bytes());
                 found = Some(link).filter(|_| order.is_eq());
                 Ok(order)

@@ -53,7 +53,7 @@ pub(super) struct NodeInner {
     pub(super) context: Arc<Context>,
     pub(super) path: Arc<str>,
     pub(super) header: Arc<Header>,
-    pub(super) attributes: OnceLock<Result<Attributes>>,
+    pub(super) attributes: OnceLock<Attributes>,
 }
 
 impl Object {
@@ -177,19 +177,25 @@ impl Node {
     /// They come in order of creation where the object tracks that, else as the file has them
     /// (what libhdf5 gives to `H5Aiterate` by creation order).
     ///
-    /// # Errors
-    /// The structures that hold the attributes cannot be read; a single attribute that cannot be
-    /// read is only in [`Attributes::errors`].
+    /// What cannot be read, be it one attribute or the structures that hold them, is in
+    /// [`Attributes::errors`].
     pub fn attributes(&self) -> Result<&Attributes> {
-        let read = || Attributes::read(&self.inner).map_err(|error| error.at(self.path()));
-        self.inner.attributes.get_or_init(read).as_ref().map_err(Clone::clone)
+        Ok(self.inner.attributes.get_or_init(|| Attributes::read(&self.inner)))
+    }
+
+    /// What `make` makes of all attributes that can be read, in the order of
+    /// [`Node::attributes`]. They are not kept.
+    pub fn map_attributes<T>(&self, make: impl FnMut(&Attribute) -> Option<T>) -> Vec<T> {
+        match self.inner.attributes.get() {
+            Some(read) => read.attributes.iter().filter_map(make).collect(),
+            None => Attributes::map(&self.inner, make),
+        }
     }
 
     /// The attribute `name`, found without reading others where the file has an index of names.
     pub fn attribute(&self, name: &str) -> Result<Option<Attribute>> {
         if let Some(read) = self.inner.attributes.get() {
-            let list = read.as_ref().map_err(Clone::clone)?;
-            return Ok(list.get(name).cloned());
+            return Ok(read.get(name).cloned());
         }
         Attributes::find(&self.inner, name).map_err(|error| error.at(self.path()))
     }
@@ -221,7 +227,8 @@ impl Node {
             let message = message
                 .decode::<Datatype>(context.sizes())
                 .map_err(|error| context.structure_error(error))?;
-            context.datatype(message)
+            let (datatype, committed) = context.datatype_of(message)?;
+            Ok((Arc::new(datatype), committed))
         };
         read().map_err(|error| self.error_at(error))
     }

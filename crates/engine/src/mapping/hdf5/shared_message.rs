@@ -81,15 +81,15 @@ impl Context {
 
     /// The data type in an object's header, and the address of the committed type that it refers
     /// to, if it does.
-    pub(super) fn datatype(
+    pub(super) fn datatype_of(
         &self,
         message: MaybeShared<Datatype>,
-    ) -> Result<(Arc<Datatype>, Option<u64>)> {
+    ) -> Result<(Datatype, Option<u64>)> {
         let committed = match &message {
             MaybeShared::Shared(SharedReference::Object(address)) => Some(*address),
             _ => None,
         };
-        Ok((Arc::new(self.own(message)?), committed))
+        Ok((self.own(message)?, committed))
     }
 
     fn message_of_object<M: Message>(&self, address: u64) -> Result<MaybeShared<M>> {

@@ -314,7 +314,9 @@ impl Sources {
         if stored_type(datatype) != stored_type(source.datatype()?) {
             return Err(fail("its type is not that of the virtual data set"));
         }
-        if datatype.has_heap_data() && source.context().file_number.get() != context.file_number.get() {
+        if datatype.has_heap_data()
+            && source.context().file_number.get() != context.file_number.get()
+        {
             return Err(fail("values of variable length in another file"));
         }
         let array = source.array()?;

@@ -22,9 +22,10 @@ use crate::mapping::hdf5::{self, Node};
 
 /// All that are not hidden.
 pub(super) fn list(group: &Arc<GroupData>, node: &Node) -> Result<Arc<[Attribute]>> {
-    let shown = node.attributes()?.attributes.iter();
-    let shown = shown.filter(|attribute| !reserved::is_hidden(attribute.name()));
-    Ok(shown.map(|attribute| attribute_of(group, node, attribute)).collect())
+    let shown = node.map_attributes(|attribute| {
+        (!reserved::is_hidden(attribute.name())).then(|| attribute_of(group, node, attribute))
+    });
+    Ok(shown.into())
 }
 
 /// The one called `name`, unless it is hidden.
@@ -61,21 +62,19 @@ pub(super) fn special(contents: &Contents, name: &str) -> Result<Option<Attribut
     })
 }
 
-/// Did netCDF-4 write the file? Its marks on the root group say so, or two in the whole file.
+/// Did netCDF-4 write the file? Answered as libnetcdf answers `_IsNetcdf4`: by two marks on data
+/// sets, and "no" for every file of the classic model.
 fn is_from_netcdf4(contents: &Contents) -> Result<bool> {
-    let root = contents.root.group.node();
-    for mark in [reserved::CLASSIC_MODEL, reserved::PROPERTIES] {
-        if root.attribute(mark)?.is_some() {
-            return Ok(true);
-        }
+    if contents.root.group.node().attribute(reserved::CLASSIC_MODEL)?.is_some() {
+        return Ok(false);
     }
     let mut marks = 0;
     for group in contents.groups() {
         let Ok(members) = group.members() else { continue };
-        let datasets = members.datasets().map(|member| member.dataset.node());
-        for node in datasets.chain([group.group.node()]) {
+        for member in members.datasets() {
             // Attributes that cannot be read are no marks.
-            let attributes = node.attributes().map(|found| Arc::clone(&found.attributes));
+            let attributes = member.dataset.node().attributes();
+            let attributes = attributes.map(|found| Arc::clone(&found.attributes));
             let attributes = attributes.unwrap_or_default();
             marks += attributes.iter().filter(|a| reserved::is_mark_of_netcdf4(a.name())).count();
             if marks >= 2 {

@@ -13,7 +13,7 @@ use isotach_model::Values;
 
 use super::group::GroupData;
 use super::member::Member;
-use super::{Contents, ObjectId, reserved};
+use super::{Contents, ObjectId, kept, reserved};
 use crate::dimension::{Dimension, DimensionParts};
 use crate::error::Result;
 
@@ -73,13 +73,21 @@ pub(super) fn of_variable(
 ) -> Result<Vec<Arc<Dim>>> {
     let named = named_dimensions(contents, group, variable)?;
     if named.iter().all(Option::is_some) {
-        return Ok(named.into_iter().flatten().collect());
+        return Ok(named.iter().flatten().map(Arc::clone).collect());
     }
     Ok(contents.phony()?.of_variable(group, variable).unwrap_or_default())
 }
 
-/// For each axis of `variable`, the dimension that the file says is along it.
-pub(super) fn named_dimensions(
+/// For each axis of `variable`, the dimension that the file says is along it; found once.
+pub(super) fn named_dimensions<'a>(
+    contents: &Contents,
+    group: &Arc<GroupData>,
+    variable: &'a Member,
+) -> Result<&'a [Option<Arc<Dim>>]> {
+    kept(&variable.named, || find_named(contents, group, variable)).map(Vec::as_slice)
+}
+
+fn find_named(
     contents: &Contents,
     group: &Arc<GroupData>,
     variable: &Member,

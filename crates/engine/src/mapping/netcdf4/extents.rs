@@ -15,7 +15,7 @@ pub(super) fn find(contents: &Contents, group: &Arc<GroupData>) -> Result<HashMa
         let Ok(members) = group.members() else { continue };
         for variable in members.variables() {
             let named = dimension::named_dimensions(contents, &group, variable);
-            for (dim, axis) in named.iter().flatten().zip(variable.axes()) {
+            for (dim, axis) in named.unwrap_or_default().iter().zip(variable.axes()) {
                 if let Some(dim) = dim
                     && let (true, Some(object)) = (dim.unlimited, dim.object)
                 {

@@ -28,7 +28,8 @@ pub(super) struct Member {
     pub(super) is_variable: bool,
     axes: Vec<Axis>,
     pub(super) data_type: OnceLock<DataType>,
-    pub(super) dimensions: OnceLock<Result<Vec<Arc<Dim>>>>,
+    /// For each axis, the dimension that the file says is along it.
+    pub(super) named: OnceLock<Result<Vec<Option<Arc<Dim>>>>>,
     pub(super) attributes: OnceLock<Result<Arc<[Attribute]>>>,
     pub(super) storage: OnceLock<Result<Arc<StorageInfo>>>,
 }
@@ -66,7 +67,7 @@ impl Member {
             is_variable,
             axes,
             data_type: OnceLock::new(),
-            dimensions: OnceLock::new(),
+            named: OnceLock::new(),
             attributes: OnceLock::new(),
             storage: OnceLock::new(),
         })

@@ -26,6 +26,8 @@ mod numbering;
 mod phony;
 mod reserved;
 mod scope;
+#[cfg(test)]
+mod tests;
 mod types;
 mod variable;
 

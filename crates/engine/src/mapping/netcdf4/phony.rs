@@ -43,7 +43,7 @@ impl PhonyDimensions {
         for variable in members.variables() {
             // One whose dimensions cannot be found has those of its shape.
             let named = dimension::named_dimensions(contents, group, variable);
-            let named = named.unwrap_or_else(|_| vec![None; variable.axes().len()]);
+            let named = named.map_or_else(|_| vec![None; variable.axes().len()], <[_]>::to_vec);
             if named.iter().any(Option::is_none) {
                 self.add_variable(group, members.scales(), variable, &named);
             }

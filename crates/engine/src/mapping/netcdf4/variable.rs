@@ -9,10 +9,9 @@ use isotach_model::convert::Rules;
 use isotach_model::selection::Selection;
 use isotach_model::{Atomic, DataType, fill};
 
-use super::dimension::{self, Dim};
 use super::group::GroupData;
 use super::member::Member;
-use super::{Contents, attribute, kept, scope, types};
+use super::{Contents, attribute, dimension, kept, scope, types};
 use crate::attribute::Attribute;
 use crate::dimension::Dimension;
 use crate::error::Result;
@@ -36,12 +35,6 @@ impl NetCdf4Variable {
         member: Arc<Member>,
     ) -> Self {
         Self { contents: Arc::clone(contents), group: Arc::clone(group), member }
-    }
-
-    fn dims(&self) -> Result<&Vec<Arc<Dim>>> {
-        kept(&self.member.dimensions, || {
-            dimension::of_variable(&self.contents, &self.group, &self.member)
-        })
     }
 
     fn find_data_type(&self) -> DataType {
@@ -103,7 +96,8 @@ impl VariableMapping for NetCdf4Variable {
     }
 
     fn dimensions(&self) -> Result<Arc<[Dimension]>> {
-        self.dims()?.iter().map(|dim| dim.dimension(&self.contents)).collect()
+        let dims = dimension::of_variable(&self.contents, &self.group, &self.member)?;
+        dims.iter().map(|dim| dim.dimension(&self.contents)).collect()
     }
 
     fn attributes(&self) -> Result<Arc<[Attribute]>> {

@@ -1,0 +1,148 @@
+//! What the corpus does not show by itself: layouts in memory, comparison of types, and that little
+//! is looked at.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use isotach_format::hdf5::message::datatype::{
+    ByteOrder, CharacterSet, Datatype, EnumMember, FixedPoint, Member, StringPadding,
+};
+use isotach_model::{Atomic, DataType, UserClass};
+
+use super::{reserved, types};
+use crate::{ErrorKind, File, Format};
+
+fn integer(size: u32, byte_order: ByteOrder) -> Datatype {
+    let precision = u16::try_from(size * 8).unwrap();
+    Datatype::FixedPoint(FixedPoint { size, byte_order, signed: true, bit_offset: 0, precision })
+}
+
+fn compound(size: u32, members: &[(&str, u32, Datatype)]) -> Datatype {
+    let member = |(name, offset, datatype): &(&str, u32, Datatype)| Member {
+        name: name.as_bytes().into(),
+        offset: *offset,
+        datatype: datatype.clone(),
+    };
+    Datatype::Compound { size, members: members.iter().map(member).collect() }
+}
+
+fn text(size: u32) -> Datatype {
+    let (padding, charset) = (StringPadding::NullPadded, CharacterSet::Ascii);
+    Datatype::String { size, padding, charset }
+}
+
+/// A file of the corpus; `None`, said aloud, where there is no corpus.
+fn corpus(name: &str) -> Option<File> {
+    let corpus = std::env::var_os("ISOTACH_CORPUS").map_or_else(
+        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus"),
+        PathBuf::from,
+    );
+    if !corpus.is_dir() {
+        eprintln!("left out: there is no corpus at {}", corpus.display());
+        return None;
+    }
+    Some(File::open(corpus.join(name)).unwrap())
+}
+
+#[test]
+fn members_stand_where_a_c_compiler_puts_them() {
+    // Packed in the file: 1 + 8 + 3 + 2 bytes.
+    let packed = compound(
+        14,
+        &[
+            ("flag", 0, integer(1, ByteOrder::Little)),
+            ("count", 1, integer(8, ByteOrder::Big)),
+            ("name", 9, text(3)),
+            ("last", 12, integer(2, ByteOrder::Little)),
+        ],
+    );
+    let DataType::User(user) = types::data_type(&packed, &mut |_| None) else { panic!() };
+    let UserClass::Compound(fields) = &user.class else { panic!() };
+    let offsets: Vec<usize> = fields.iter().map(|field| field.offset).collect();
+    assert_eq!(offsets, [0, 8, 16, 20]);
+    assert_eq!(user.size, 24);
+    assert_eq!(fields[2].data_type, Atomic::Char.into());
+    assert_eq!(fields[2].shape, [3]);
+    assert_eq!(types::stored_type(&packed).size(), 14);
+}
+
+#[test]
+fn types_are_the_same_in_any_byte_order_and_at_any_offset() {
+    let one = compound(8, &[("a", 0, integer(4, ByteOrder::Little))]);
+    let other = compound(4, &[("a", 0, integer(4, ByteOrder::Big))]);
+    assert!(types::are_same(&one, &other));
+    assert!(!types::are_same(&one, &compound(4, &[("b", 0, integer(4, ByteOrder::Big))])));
+    assert!(!types::are_same(&one, &compound(8, &[("a", 0, integer(8, ByteOrder::Big))])));
+}
+
+#[test]
+fn enumerations_are_the_same_in_any_order_of_members() {
+    let enumeration = |members: [(&str, i128); 2]| Datatype::Enumeration {
+        base: Arc::new(integer(1, ByteOrder::Little)),
+        members: members
+            .map(|(name, value)| EnumMember { name: name.as_bytes().into(), value })
+            .into(),
+    };
+    let one = enumeration([("off", 0), ("on", 1)]);
+    assert!(types::are_same(&one, &enumeration([("on", 1), ("off", 0)])));
+    assert!(!types::are_same(&one, &enumeration([("on", 0), ("off", 1)])));
+}
+
+#[test]
+fn an_integer_that_does_not_use_all_its_bits_is_foreign() {
+    let narrow = Datatype::FixedPoint(FixedPoint {
+        size: 4,
+        byte_order: ByteOrder::Little,
+        signed: true,
+        bit_offset: 4,
+        precision: 17,
+    });
+    let DataType::Foreign(foreign) = types::data_type(&narrow, &mut |_| None) else { panic!() };
+    assert_eq!((foreign.description.as_str(), foreign.size), ("i4le{prec=17,off=4}", 4));
+}
+
+#[test]
+fn hides_what_libnetcdf_hides() {
+    for hidden in ["CLASS", "NAME", "REFERENCE_LIST", "_NCProperties", "_nc3_strict"] {
+        assert!(reserved::is_hidden(hidden), "{hidden}");
+    }
+    for shown in ["_FillValue", "units", "name", "_Unsigned"] {
+        assert!(!reserved::is_hidden(shown), "{shown}");
+    }
+}
+
+#[test]
+fn special_attributes_are_there_by_name_only() {
+    let Some(file) = corpus("derived/nc_netcdf4_classic.nc") else { return };
+    assert_eq!(file.format().unwrap(), Format::NetCdf4Classic);
+    let root = file.root();
+    for name in ["_NCProperties", "_IsNetcdf4", "_SuperblockVersion"] {
+        assert!(root.attribute(name).unwrap().is_some(), "{name}");
+        assert!(root.attributes().unwrap().iter().all(|listed| listed.name != name));
+    }
+    // libnetcdf says so of every file of the classic model, whoever wrote it.
+    let is_netcdf4 = root.attribute("_IsNetcdf4").unwrap().unwrap().values.unwrap();
+    assert_eq!(is_netcdf4.as_slice::<i32>(), Some(&[0][..]));
+}
+
+#[test]
+fn a_plain_hdf5_file_is_not_from_netcdf4() {
+    let Some(file) = corpus("derived/chunks_latest.h5") else { return };
+    let is_netcdf4 = file.root().attribute("_IsNetcdf4").unwrap().unwrap().values.unwrap();
+    assert_eq!(is_netcdf4.as_slice::<i32>(), Some(&[0][..]));
+}
+
+#[test]
+fn one_odd_object_does_not_cost_the_file() {
+    // Holds dangling links and links of unknown classes, for which libnetcdf refuses it.
+    let Some(file) = corpus("derived/groups_latest.h5") else { return };
+    let mut groups = vec![file.root()];
+    let (mut variables, mut left_out) = (0, Vec::new());
+    while let Some(group) = groups.pop() {
+        variables += group.variables().unwrap().len();
+        left_out.extend(group.left_out().unwrap().iter().cloned());
+        groups.extend(group.groups().unwrap());
+    }
+    assert!(variables > 0);
+    assert!(left_out.iter().any(|left| matches!(left.reason.kind, ErrorKind::NotFound { .. })));
+}
