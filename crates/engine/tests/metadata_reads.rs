@@ -1,0 +1,121 @@
+//! How structures are fetched: how many reads, how many bytes, and what becomes of damaged ones.
+
+use std::sync::Arc;
+
+use isotach::ErrorKind;
+use isotach::storage::{Memory, MetadataReader, Storage};
+use isotach_format::Cursor;
+use isotach_testkit::{CountingStorage, FailingStorage};
+
+const LOCAL: u64 = 16 << 10;
+const REMOTE: u64 = 1 << 20;
+
+fn file(len: usize) -> Vec<u8> {
+    (0..len).map(|at| (at * 31 + at / 251) as u8).collect()
+}
+
+fn reader(storage: Arc<dyn Storage>) -> MetadataReader {
+    MetadataReader::new("made up".into(), storage).unwrap()
+}
+
+#[test]
+fn opening_is_one_small_read() {
+    let bytes = file(10 << 20);
+    let storage = Arc::new(CountingStorage::new(bytes.clone(), LOCAL));
+    let reader = reader(storage.clone());
+    assert_eq!(storage.take_reads(), []);
+    assert_eq!(reader.fetch(0, 48).unwrap()[..], bytes[..48]);
+    assert_eq!(reader.fetch(48, 500).unwrap()[..], bytes[48..548]);
+    assert_eq!(storage.take_reads(), [(0, 2048)]);
+}
+
+#[test]
+fn structures_that_lie_together_come_in_few_reads() {
+    let bytes = file(6 << 20);
+    // Reads of four times the cost (of a MiB at most), and those before them that grow up to that.
+    for (cost, most_reads) in [(LOCAL, 96 + 6), (REMOTE, 6 + 3)] {
+        for backwards in [false, true] {
+            let storage = Arc::new(CountingStorage::new(bytes.clone(), cost));
+            let reader = reader(storage.clone());
+            let mut addresses: Vec<usize> = (0..bytes.len() - 600).step_by(523).collect();
+            if backwards {
+                addresses.reverse();
+            }
+            for at in addresses {
+                assert_eq!(reader.fetch(at as u64, 523).unwrap()[..], bytes[at..at + 523]);
+            }
+            let reads = storage.take_reads();
+            let read_bytes: u64 = reads.iter().map(|(_, length)| length).sum();
+            assert!(reads.len() <= most_reads, "{cost} {backwards}: {} reads", reads.len());
+            assert!(read_bytes < bytes.len() as u64 * 11 / 10, "{cost} {backwards}: {reads:?}");
+        }
+    }
+}
+
+#[test]
+fn structures_far_apart_bring_little_else_along() {
+    let storage = Arc::new(CountingStorage::new(file(20 << 20), LOCAL));
+    let reader = reader(storage.clone());
+    for at in (0..20).rev() {
+        reader.fetch(at << 20, 100).unwrap();
+    }
+    assert!(storage.take_reads().iter().all(|(_, length)| *length == 2048));
+}
+
+#[test]
+fn memory_is_served_as_it_lies() {
+    let bytes: Arc<[u8]> = file(1000).into();
+    let reader = reader(Arc::new(Memory::new(Arc::clone(&bytes))));
+    let fetched = reader.fetch(10, 20).unwrap();
+    assert_eq!(fetched.as_ptr(), bytes[10..].as_ptr());
+    assert_eq!(fetched.slice(5..10)[..], bytes[15..20]);
+    assert_eq!(fetched.slice(15..99)[..], bytes[25..30]);
+    assert!(fetched.slice(30..40).is_empty());
+}
+
+#[test]
+fn a_structure_gets_the_bytes_it_asks_for() {
+    let mut bytes = file(100_000);
+    bytes[5..9].copy_from_slice(&50_000u32.to_le_bytes());
+    let reader = reader(Arc::new(CountingStorage::new(bytes.clone(), LOCAL)));
+    let mut rounds = 0;
+    let decoded = reader.structure(5, 2, |bytes| {
+        rounds += 1;
+        let mut cursor = Cursor::new(bytes, "block", 5);
+        let len = cursor.u32()?;
+        Ok(cursor.take(len as usize)?.to_vec())
+    });
+    assert_eq!((decoded.unwrap(), rounds), (bytes[9..50_009].to_vec(), 3));
+}
+
+#[test]
+fn what_the_file_does_not_have_is_truncated() {
+    let reader = reader(Arc::new(CountingStorage::new(file(100), LOCAL)));
+    for (address, length) in [(90, 20), (100, 1), (u64::MAX, 8)] {
+        let structure = reader.structure(address, 8, |bytes| {
+            Cursor::new(bytes, "block", address).take(length).map(<[u8]>::to_vec)
+        });
+        let error = structure.unwrap_err();
+        let ErrorKind::Structure(fault) = &error.kind else { panic!("{error}") };
+        assert!(matches!(fault.kind, isotach_format::ErrorKind::Truncated { .. }), "{error}");
+        assert!(matches!(
+            reader.fetch(address, length as u64).unwrap_err().kind,
+            ErrorKind::Storage { .. }
+        ));
+    }
+    // A decoder that asks for what it has is not asked for ever.
+    let stuck = reader.structure(0, 8, |bytes| {
+        let kind = isotach_format::ErrorKind::NeedMore { bytes: bytes.len() as u64 };
+        Err::<(), _>(isotach_format::Error { structure: "block", address: 0, kind })
+    });
+    assert!(stuck.is_err());
+}
+
+#[test]
+fn failing_storage_is_an_error_and_no_more() {
+    let reader = reader(Arc::new(FailingStorage::new(file(100_000), 1)));
+    assert!(reader.fetch(0, 10).is_ok());
+    let error = reader.fetch(50_000, 10).unwrap_err();
+    assert!(error.to_string().contains("told to fail"), "{error}");
+    assert!(reader.fetch(20, 10).is_ok());
+}
