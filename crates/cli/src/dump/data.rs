@@ -26,6 +26,10 @@ struct Written<'v> {
 }
 
 impl Written<'_> {
+    fn data_type(&self) -> &DataType {
+        self.variable.data_type()
+    }
+
     /// Values of a row.
     fn columns(&self) -> u64 {
         self.shape.last().copied().unwrap_or(1)
@@ -136,37 +140,53 @@ impl Dump<'_, '_> {
         position: &mut u64,
     ) -> Result<()> {
         let columns = written.columns();
+        let mut row = *position / columns;
+        let mut column = *position % columns;
+        *position += values.len() as u64;
+        let mut shown = Vec::new();
         for index in 0..values.len() {
-            let (row, column) = (*position / columns, *position % columns);
-            *position += 1;
             if column == 0 {
                 self.begin_row(written, row)?;
             }
             let is_last = column + 1 == columns;
+            shown.clear();
             if let (Some(text), Values::Char(chars)) = (&mut written.text, values) {
-                let mut shown = text.next(chars[index]);
+                text.push_next(&mut shown, chars[index]);
                 if is_last {
                     shown.extend(text.end());
                 }
-                self.out.put(shown)?;
-                if is_last {
-                    self.end_row(written, row, Vec::new())?;
-                }
+                self.out.put(&shown)?;
+                shown.clear();
+            } else {
+                written.style.push_element(&mut shown, values, index, written.data_type());
+            }
+            if is_last {
+                self.end_row(written, row, &mut shown)?;
+                (row, column) = (row + 1, 0);
                 continue;
             }
-            let mut shown = written.style.element(values, index, written.variable.data_type());
-            if is_last {
-                self.end_row(written, row, shown)?;
-            } else if self.options.full.is_some() {
-                shown.extend(b", ");
-                self.out.put(shown)?;
-                self.annotate(written, row, column)?;
-            } else {
-                shown.extend(b", ");
-                self.out.item(shown)?;
+            if written.text.is_none() {
+                shown.extend_from_slice(b", ");
+                self.element(written, row, column, &shown)?;
             }
+            column += 1;
         }
         Ok(())
+    }
+
+    /// An element that is not the last of its row.
+    fn element(
+        &mut self,
+        written: &Written<'_>,
+        row: u64,
+        column: u64,
+        shown: &[u8],
+    ) -> Result<()> {
+        if self.options.full.is_none() {
+            return Ok(self.out.item(shown)?);
+        }
+        self.out.put(shown)?;
+        self.annotate(written, row, column)
     }
 
     fn begin_row(&mut self, written: &Written<'_>, row: u64) -> Result<()> {
@@ -181,7 +201,7 @@ impl Dump<'_, '_> {
     }
 
     /// The last element of a row, if it was not written yet, and what stands behind it.
-    fn end_row(&mut self, written: &Written<'_>, row: u64, mut last: Vec<u8>) -> Result<()> {
+    fn end_row(&mut self, written: &Written<'_>, row: u64, last: &mut Vec<u8>) -> Result<()> {
         let indices = written.indices(row);
         let braces = written.brace_count(&indices, |index, len| index + 1 == len);
         last.extend(std::iter::repeat_n(b'}', braces));

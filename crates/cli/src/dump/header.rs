@@ -131,7 +131,8 @@ impl Dump<'_, '_> {
                 inherited = group.types()?.iter().any(|known| known.name == user.name);
                 above = group.parent();
             }
-            if !inherited {
+            // A type of the root group that is not among its types has no name there.
+            if !inherited && user.group != "/" {
                 self.out.put(name::escaped(&user.group))?;
                 self.out.put("/")?;
             }

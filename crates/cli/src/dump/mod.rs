@@ -83,10 +83,10 @@ pub(crate) struct DumpOptions {
     #[arg(short = 'F')]
     filters: bool,
     /// Times as dates
-    #[arg(short = 't')]
+    #[arg(short = 't', overrides_with = "iso_times")]
     times: bool,
     /// Times as dates with a T between day and hour
-    #[arg(short = 'i')]
+    #[arg(short = 'i', overrides_with = "times")]
     iso_times: bool,
     /// Values of these groups only
     #[arg(short = 'g', value_name = "GROUP,...", value_delimiter = ',')]

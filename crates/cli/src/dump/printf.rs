@@ -189,9 +189,9 @@ mod tests {
     #[test]
     fn floats() {
         let shown = |format: &str, value| Format::parse(format).unwrap().float(value);
-        assert_eq!(shown("%8.2f K", 3.14159).unwrap(), "    3.14 K");
-        assert_eq!(shown("%-8.2f|", -3.14159).unwrap(), "-3.14   |");
-        assert_eq!(shown("%08.2f", -3.14159).unwrap(), "-0003.14");
+        assert_eq!(shown("%8.2f K", 2.34567).unwrap(), "    2.35 K");
+        assert_eq!(shown("%-8.2f|", -2.34567).unwrap(), "-2.35   |");
+        assert_eq!(shown("%08.2f", -2.34567).unwrap(), "-0002.35");
         assert_eq!(shown("%+.3e", 12345.0).unwrap(), "+1.234e+04");
         assert_eq!(shown("100%% %G", 1e-10).unwrap(), "100% 1E-10");
         assert_eq!(shown("%d", 1.0), None);

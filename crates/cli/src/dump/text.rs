@@ -40,22 +40,20 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// What is to be shown after the next char.
-    pub(super) fn next(&mut self, byte: u8) -> Vec<u8> {
-        let mut text = Vec::new();
+    /// Appends what is to be shown after the next char.
+    pub(super) fn push_next(&mut self, text: &mut Vec<u8>, byte: u8) {
         if !self.begun {
             self.begun = true;
             text.push(b'"');
         }
         if byte == 0 {
             self.zeros += 1;
-            return text;
+            return;
         }
         for _ in 0..std::mem::take(&mut self.zeros) {
-            push_escaped(&mut text, 0, Place::Row);
+            push_escaped(text, 0, Place::Row);
         }
-        push_escaped(&mut text, byte, Place::Row);
-        text
+        push_escaped(text, byte, Place::Row);
     }
 
     /// What ends the row; the next one can begin.
@@ -103,7 +101,8 @@ mod tests {
 
     fn row(text: &str) -> Vec<u8> {
         let mut row = Row::default();
-        let mut shown: Vec<u8> = text.bytes().flat_map(|byte| row.next(byte)).collect();
+        let mut shown = Vec::new();
+        text.bytes().for_each(|byte| row.push_next(&mut shown, byte));
         shown.extend(row.end());
         shown
     }

@@ -78,7 +78,10 @@ impl TimeUnits {
 impl Unit {
     fn parse(text: &str) -> Option<Self> {
         let hours = |count, divide| Some(Self::Hours { count, divide });
-        let is = |prefix: &str, short: &str| text.starts_with(prefix) || text == short;
+        let begins = |prefix: &str| {
+            text.get(..prefix.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(prefix))
+        };
+        let is = |prefix: &str, short: &str| begins(prefix) || text.eq_ignore_ascii_case(short);
         match () {
             () if is("sec", "s") => hours(3600.0, true),
             () if is("min", "mn") => hours(60.0, true),
@@ -86,7 +89,7 @@ impl Unit {
             () if is("day", "dy") => hours(24.0, false),
             () if is("week", "wk") => hours(168.0, false),
             () if is("month", "mo") => Some(Self::Months { count: 1.0 }),
-            () if text.starts_with("season") => Some(Self::Months { count: 3.0 }),
+            () if begins("season") => Some(Self::Months { count: 3.0 }),
             () if is("year", "yr") => Some(Self::Months { count: 12.0 }),
             () => None,
         }
@@ -199,12 +202,13 @@ mod tests {
         assert_eq!(shown("months since 2000-01-15", 1.0), "2000-02-01");
         assert_eq!(shown("s since 2011-05-20T10:54:16Z", 1.0), "2011-05-20 10:54:17");
         assert_eq!(shown("days since -5-1-1", 0.0), "-0005-01-01");
+        assert_eq!(shown("DAY since 1970-1-1", 1.0), "1970-01-02");
         assert_eq!(shown("s since 1970-1-1", 1.25), "1970-01-01 00:00:1.250000");
     }
 
     #[test]
     fn other_units_are_no_times() {
-        for units in ["days", "K since 1970-01-01", "days since", "days before 2000", ""] {
+        for units in ["days", "K since 1970-01-01", "days since", "days before 2000", "days SINCE 2000", ""] {
             assert_eq!(TimeUnits::parse(units, Calendar::Mixed), None, "{units}");
         }
     }

@@ -26,24 +26,28 @@ pub(super) struct Style {
 }
 
 impl Style {
-    /// The element at `index`.
-    pub(super) fn element(&self, values: &Values, index: usize, data_type: &DataType) -> Vec<u8> {
+    /// Appends the element at `index`.
+    pub(super) fn push_element(
+        &self,
+        text: &mut Vec<u8>,
+        values: &Values,
+        index: usize,
+        data_type: &DataType,
+    ) {
         if self.fill.as_ref().is_some_and(|fill| same(fill, 0, values, index)) {
-            return b"_".to_vec();
+            return text.push(b'_');
         }
         if let Some((units, separator)) = &self.time
-            && let Some(text) = units.shown(values, index, *separator)
+            && let Some(date) = units.shown(values, index, *separator)
         {
-            return text.into_bytes();
+            return text.extend_from_slice(date.as_bytes());
         }
         if let Some(format) = &self.format
-            && let Some(text) = formatted(format, values, index)
+            && let Some(formatted) = formatted(format, values, index)
         {
-            return text.into_bytes();
+            return text.extend_from_slice(formatted.as_bytes());
         }
-        let mut text = Vec::new();
-        push_element(&mut text, values, index, data_type, self.digits);
-        text
+        push_element(text, values, index, data_type, self.digits);
     }
 }
 
@@ -72,8 +76,8 @@ pub(super) fn push_element(
         return push_user(text, values, index, user, digits);
     }
     match values {
-        Values::F32(numbers) => text.extend(float(numbers[index], digits.float).bytes()),
-        Values::F64(numbers) => text.extend(double(numbers[index], digits.double).bytes()),
+        Values::F32(numbers) => push_float(text, f64::from(numbers[index]), digits.float, "f"),
+        Values::F64(numbers) => push_float(text, numbers[index], digits.double, ""),
         Values::Char(chars) => text.extend(text::quoted(&chars[index..=index], Place::Member)),
         Values::String(strings) => match &strings[index] {
             Some(string) => {
@@ -95,8 +99,10 @@ pub(super) fn push_element(
             push_element(text, &sequences[index], at, data_type, digits);
         }),
         _ => {
-            if let Some(number) = as_i128(values, index) {
-                text.extend(number.to_string().bytes());
+            let Some(number) = as_i128(values, index) else { return };
+            match i64::try_from(number) {
+                Ok(number) => number::push_integer(text, number),
+                Err(_) => text.extend_from_slice(number.to_string().as_bytes()),
             }
         }
     }
@@ -179,22 +185,16 @@ fn push_hex(text: &mut Vec<u8>, bytes: &[u8]) {
     }
 }
 
-fn float(value: f32, digits: usize) -> String {
-    match () {
-        () if value.is_finite() => number::general(f64::from(value), digits, false),
-        () if value.is_nan() => "NaNf".to_owned(),
-        () if value < 0.0 => "-Infinityf".to_owned(),
-        () => "Infinityf".to_owned(),
-    }
-}
-
-fn double(value: f64, digits: usize) -> String {
-    match () {
-        () if value.is_finite() => number::general(value, digits, false),
-        () if value.is_nan() => "NaN".to_owned(),
-        () if value < 0.0 => "-Infinity".to_owned(),
-        () => "Infinity".to_owned(),
-    }
+/// Appends a float; only words for what is no number have the suffix of its type.
+fn push_float(text: &mut Vec<u8>, value: f64, digits: usize, suffix: &str) {
+    let word = match () {
+        () if value.is_finite() => return number::push_general(text, value, digits),
+        () if value.is_nan() => "NaN",
+        () if value < 0.0 => "-Infinity",
+        () => "Infinity",
+    };
+    text.extend_from_slice(word.as_bytes());
+    text.extend_from_slice(suffix.as_bytes());
 }
 
 /// The integer at `index`; `None` where it is none.
