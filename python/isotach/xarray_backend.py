@@ -47,6 +47,9 @@ class IsotachArray(BackendArray):
         self.dtype = dtype
 
     def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
+        if isinstance(key, (indexing.BasicIndexer, indexing.OuterIndexer)):
+            # These are the selections of `Variable` itself, negative steps among them.
+            return self._read(key.tuple)
         return indexing.explicit_indexing_adapter(
             key, self.shape, indexing.IndexingSupport.OUTER, self._read
         )
