@@ -1,53 +1,72 @@
 //! Dimensions.
 
+use std::fmt;
 use std::sync::Arc;
 
-/// A dimension: a name and a length that variables share.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Dimension(pub(crate) Arc<DimensionParts>);
+use crate::mapping::DimensionMapping;
 
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct DimensionParts {
-    pub(crate) name: String,
-    pub(crate) group: String,
-    pub(crate) len: u64,
-    pub(crate) unlimited: bool,
-    pub(crate) id: i32,
+/// A dimension: a name and a length that variables share. Cheap to clone.
+///
+/// Its name is known; its length and its number are found when they are asked for, as both may
+/// depend on all variables of the file.
+#[derive(Clone)]
+pub struct Dimension {
+    pub(crate) mapping: Arc<dyn DimensionMapping>,
 }
 
 impl Dimension {
     /// Its name.
     pub fn name(&self) -> &str {
-        &self.0.name
+        self.mapping.name()
     }
 
     /// Path of the group that defines it; `/` for the root group.
     pub fn group(&self) -> &str {
-        &self.0.group
+        self.mapping.group()
     }
 
     /// Path, as `/group/name`.
     pub fn path(&self) -> String {
-        format!("{}/{}", self.0.group.trim_end_matches('/'), self.0.name)
+        format!("{}/{}", self.group().trim_end_matches('/'), self.name())
     }
 
-    /// Present length: for an unlimited dimension the largest extent of any variable along it.
+    /// Present length: for an unlimited dimension the largest extent of any variable along it, for
+    /// which the first question looks at all variables of its group and below.
     pub fn len(&self) -> u64 {
-        self.0.len
+        self.mapping.len()
     }
 
     /// True where no element is along it.
     pub fn is_empty(&self) -> bool {
-        self.0.len == 0
+        self.len() == 0
     }
 
     /// True where it can grow.
     pub fn is_unlimited(&self) -> bool {
-        self.0.unlimited
+        self.mapping.is_unlimited()
     }
 
     /// Its number, unique in the file (netCDF's dimid).
     pub fn id(&self) -> i32 {
-        self.0.id
+        self.mapping.id()
+    }
+}
+
+impl PartialEq for Dimension {
+    fn eq(&self, other: &Self) -> bool {
+        let facts = |dimension: &Self| (dimension.is_unlimited(), dimension.id(), dimension.len());
+        (self.name(), self.group()) == (other.name(), other.group()) && facts(self) == facts(other)
+    }
+}
+
+impl Eq for Dimension {}
+
+impl fmt::Debug for Dimension {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Dimension")
+            .field("name", &self.name())
+            .field("group", &self.group())
+            .field("unlimited", &self.is_unlimited())
+            .finish_non_exhaustive()
     }
 }

@@ -66,6 +66,20 @@ pub(crate) trait VariableMapping: Send + Sync {
     fn array(&self) -> Result<Arc<Array>>;
 }
 
+/// A dimension as either kind of file tells it.
+pub(crate) trait DimensionMapping: Send + Sync {
+    /// Its name.
+    fn name(&self) -> &str;
+    /// Path of its group.
+    fn group(&self) -> &str;
+    /// Present length.
+    fn len(&self) -> u64;
+    /// True where it can grow.
+    fn is_unlimited(&self) -> bool;
+    /// Its number, unique in the file.
+    fn id(&self) -> i32;
+}
+
 /// An open file as either kind tells it.
 pub(crate) trait FileMapping: Send + Sync {
     /// The root group.

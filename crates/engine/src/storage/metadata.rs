@@ -26,6 +26,8 @@ const SMALLEST_READ: u64 = 2 << 10;
 const LARGEST_FIRST_READ: u64 = 256 << 10;
 /// The largest read that nobody asked for in this size.
 const LARGEST_READ: u64 = 1 << 20;
+/// Structures that are written one after another lie no further apart than this, mostly.
+const NEAR: u64 = 16 << 10;
 /// A storage whose calls cost more than this is worth waiting for a read under way.
 const COSTLY_CALL: u64 = 64 << 10;
 
@@ -60,6 +62,10 @@ struct ReadSizes {
     first: u64,
     growth: u64,
     largest: u64,
+    /// Whoever has asked for much of the file will ask for more of it, wherever that is.
+    grows_with_file_read: bool,
+    /// Bytes that are not read once more if that needs a call more.
+    worth_sparing: u64,
 }
 
 struct Blocks {
@@ -175,10 +181,11 @@ impl MetadataReader {
     /// The bytes out of a block that is kept.
     fn find(&self, address: u64, end: u64) -> Option<MetadataBytes> {
         let blocks = self.blocks.read().unwrap_or_else(PoisonError::into_inner);
-        // Blocks may overlap: the nearest may be too short where an earlier one is long enough.
-        let mut before = blocks.by_start.range(..=address).rev().take(2);
-        let (start, block) =
-            before.find(|(start, block)| end - *start <= block.bytes.len() as u64)?;
+        // No block lies within another, so the nearest one before reaches furthest.
+        let (start, block) = blocks.by_start.range(..=address).next_back()?;
+        if end - *start > block.bytes.len() as u64 {
+            return None;
+        }
         block.used.store(self.clock.fetch_add(1, Relaxed), Relaxed);
         let range = (address - start) as usize..(end - start) as usize;
         Some(MetadataBytes { source: Source::Block(Arc::clone(&block.bytes)), range })
@@ -216,6 +223,8 @@ impl ReadSizes {
             first,
             growth: if costly { 4 } else { 2 },
             largest: call_cost_bytes.saturating_mul(4).clamp(first, LARGEST_READ),
+            grows_with_file_read: costly,
+            worth_sparing: call_cost_bytes / 4,
         }
     }
 }
@@ -226,12 +235,13 @@ impl Blocks {
     }
 
     /// What to read so that `address..end` is in it: more behind it, or before it where the
-    /// structures come backwards, as far as nothing of it is kept.
+    /// structures come backwards, up to what is kept. (What is kept and smaller than a call is
+    /// dear is read once more.)
     fn window(&mut self, address: u64, end: u64, file_len: u64, sizes: ReadSizes) -> Range<u64> {
-        let before = self.by_start.range(..address).next_back();
+        let before = self.by_start.range(..=address).next_back();
         let before_end = before.map(|(start, block)| start + block.bytes.len() as u64);
         let after = self.by_start.range(address + 1..).next().map(|(&start, _)| start);
-        let near = self.next_read.saturating_mul(2);
+        let near = NEAR + self.next_read / 8;
         let follows = before_end.is_some_and(|kept| address.saturating_sub(kept) <= near);
         let precedes = after.is_some_and(|kept| kept.saturating_sub(end) <= near);
         if follows || precedes {
@@ -239,27 +249,32 @@ impl Blocks {
         } else {
             self.next_read = sizes.first;
         }
-        let after = after.filter(|&after| after >= end);
-        let (mut start, stop) = if precedes && !follows {
-            // Up to what is kept behind it, and the rest of the size before it.
-            let stop = after.unwrap_or(end);
-            (address.min(stop.saturating_sub(self.next_read)), stop)
-        } else {
-            let stop = address.saturating_add(self.next_read).max(end).min(file_len);
-            (address, after.map_or(stop, |after| stop.min(after)))
-        };
-        if let Some(kept) = before_end.filter(|&kept| kept <= address) {
-            start = start.max(kept);
+        if sizes.grows_with_file_read {
+            self.next_read = self.next_read.max(self.kept_bytes / 8).min(sizes.largest);
         }
-        start..stop
+        if precedes && !follows {
+            // Up to what is kept behind it, and the rest of the size before it.
+            let stop = after.filter(|&after| after >= end).unwrap_or(end);
+            let start = address.min(stop.saturating_sub(self.next_read));
+            return before_end.map_or(start, |kept| start.max(kept.min(address)))..stop;
+        }
+        let stop = address.saturating_add(self.next_read).max(end).min(file_len);
+        let mut behind = self.by_start.range(address + 1..stop.max(address + 1));
+        let kept = behind.find(|(_, block)| block.bytes.len() as u64 >= sizes.worth_sparing);
+        address..kept.map_or(stop, |(&kept, _)| kept.max(end))
     }
 
     /// Keeps `block`; where that is more than may be kept, those not used for longest go.
     fn keep(&mut self, start: u64, block: Block) {
-        self.kept_bytes += block.bytes.len() as u64;
-        if let Some(replaced) = self.by_start.insert(start, block) {
-            self.kept_bytes -= replaced.bytes.len() as u64;
+        let end = start + block.bytes.len() as u64;
+        // No block lies within another.
+        let inside = self.by_start.range(start..end);
+        let inside = inside.take_while(|(start, block)| **start + block.bytes.len() as u64 <= end);
+        for start in inside.map(|(&start, _)| start).collect::<Vec<u64>>() {
+            self.remove(start);
         }
+        self.kept_bytes += block.bytes.len() as u64;
+        self.by_start.insert(start, block);
         if self.kept_bytes <= KEPT_BYTES {
             return;
         }
@@ -271,9 +286,13 @@ impl Blocks {
             if self.kept_bytes <= KEPT_BYTES / 4 * 3 {
                 break;
             }
-            if let Some(block) = self.by_start.remove(&start) {
-                self.kept_bytes -= block.bytes.len() as u64;
-            }
+            self.remove(start);
+        }
+    }
+
+    fn remove(&mut self, start: u64) {
+        if let Some(block) = self.by_start.remove(&start) {
+            self.kept_bytes -= block.bytes.len() as u64;
         }
     }
 }

@@ -19,9 +19,9 @@ use isotach_model::Atomic;
 
 use self::names::Names;
 use self::root::Root;
-use super::{FileMapping, GroupMapping};
+use super::{DimensionMapping, FileMapping, GroupMapping};
 use crate::cache::FileNumber;
-use crate::dimension::{Dimension, DimensionParts};
+use crate::dimension::Dimension;
 use crate::error::{Error, ErrorKind, Result};
 use crate::file::{Format, OpenOptions};
 use crate::storage::{MetadataReader, Storage};
@@ -92,17 +92,46 @@ impl Contents {
     }
 }
 
+struct ClassicDimension {
+    name: String,
+    len: u64,
+    is_record: bool,
+    id: i32,
+}
+
+impl DimensionMapping for ClassicDimension {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn group(&self) -> &str {
+        "/"
+    }
+
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn is_unlimited(&self) -> bool {
+        self.is_record
+    }
+
+    fn id(&self) -> i32 {
+        self.id
+    }
+}
+
 fn dimensions(header: &Header, records: &RecordLayout) -> Arc<[Dimension]> {
     let dimension = |(index, dimension): (usize, &isotach_format::classic::Dimension)| {
         let len = if dimension.is_record { records.record_count } else { dimension.length };
-        Dimension(Arc::new(DimensionParts {
+        let mapping = Arc::new(ClassicDimension {
             name: dimension.name.clone(),
-            group: "/".to_owned(),
             len,
-            unlimited: dimension.is_record,
+            is_record: dimension.is_record,
             // The C API counts dimensions in this type; a header that holds more is 16 GiB long.
             id: i32::try_from(index).unwrap_or(i32::MAX),
-        }))
+        });
+        Dimension { mapping }
     };
     header.dimensions.iter().enumerate().map(dimension).collect()
 }

@@ -1,6 +1,7 @@
 //! Walks version-2 B-trees: by a comparison to one record, or over all of them.
 
 use std::cmp::Ordering;
+use std::ops::ControlFlow;
 
 use isotach_format::hdf5::btree::v2::{BTreeHeader, Node, NodeRef, Step};
 
@@ -55,9 +56,18 @@ impl BTree2 {
         context: &Context,
         visit: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
+        self.for_each_until(context, &mut |record| visit(record).map(ControlFlow::Continue))
+    }
+
+    /// Calls `visit` with the records in the tree's order until it breaks.
+    pub(super) fn for_each_until(
+        &self,
+        context: &Context,
+        visit: &mut dyn FnMut(&[u8]) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
         let mut budget = WalkBudget::new(context);
         match self.header.root() {
-            Some(root) => self.walk(context, root, &mut budget, visit),
+            Some(root) => self.walk(context, root, &mut budget, visit).map(|_| ()),
             None => Ok(()),
         }
     }
@@ -68,19 +78,26 @@ impl BTree2 {
         context: &Context,
         place: NodeRef,
         budget: &mut WalkBudget,
-        visit: &mut dyn FnMut(&[u8]) -> Result<()>,
-    ) -> Result<()> {
+        visit: &mut dyn FnMut(&[u8]) -> Result<ControlFlow<()>>,
+    ) -> Result<ControlFlow<()>> {
         budget.spend(context, self.header.node_bytes, "version 2 B-tree node", place.address)?;
         let bytes = self.node_bytes(context, &place)?;
         let node = self.node(context, &bytes, &place)?;
         let mut children = node.children().iter();
         for record in node.records() {
-            if let Some(&child) = children.next() {
-                self.walk(context, child, budget, visit)?;
+            if let Some(&child) = children.next()
+                && self.walk(context, child, budget, visit)?.is_break()
+            {
+                return Ok(ControlFlow::Break(()));
             }
-            visit(record)?;
+            if visit(record)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
         }
-        children.try_for_each(|&child| self.walk(context, child, budget, visit))
+        match children.next() {
+            Some(&last) => self.walk(context, last, budget, visit),
+            None => Ok(ControlFlow::Continue(())),
+        }
     }
 
     /// A node's whole space, or what the file has of it.

@@ -8,11 +8,12 @@
 //! A link is found by name with one descent; only listing reads them all.
 
 use std::cmp::Ordering;
+use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
 
 use isotach_format::checksum::lookup3;
 use isotach_format::hdf5::btree::v1::GroupNode;
-use isotach_format::hdf5::btree::v2_record::{self, LinkNameRecord};
+use isotach_format::hdf5::btree::v2_record::{self, LinkCreationOrderRecord, LinkNameRecord};
 use isotach_format::hdf5::group::symbol_table_entry::{EntryCache, SymbolTableEntry};
 use isotach_format::hdf5::group::symbol_table_node::SymbolTableNode;
 use isotach_format::hdf5::heap::local::LocalHeap;
@@ -44,9 +45,19 @@ struct Inner {
 
 /// Where a group keeps its links.
 enum Storage {
-    SymbolTable { btree_address: u64, names: Names },
-    Compact { tracks_creation_order: bool },
-    Dense { heap: Arc<FractalHeap>, by_name: BTree2, tracks_creation_order: bool },
+    SymbolTable {
+        btree_address: u64,
+        names: Names,
+    },
+    Compact {
+        tracks_creation_order: bool,
+    },
+    Dense {
+        heap: Arc<FractalHeap>,
+        by_name: BTree2,
+        by_creation_order: Option<u64>,
+        tracks_creation_order: bool,
+    },
 }
 
 /// The local heap of a symbol table.
@@ -93,6 +104,18 @@ impl Group {
         let mut ordered = links.to_vec();
         ordered.sort_by_key(|link| link.creation_order);
         Ok(ordered.into())
+    }
+
+    /// The first links in the order of creation, about `count`, where the file has an index of
+    /// that order, so that the others are not read; else all links.
+    pub fn oldest_links(&self, count: usize) -> Result<Vec<Link>> {
+        if let (None, Storage::Dense { heap, by_creation_order: Some(tree), .. }) =
+            (self.inner.links.get(), self.storage()?)
+        {
+            let read = oldest_dense_links(self.context(), heap, *tree, count);
+            return read.map_err(|error| self.error_at(error));
+        }
+        Ok(self.links_by_creation_order()?.to_vec())
     }
 
     /// Why some links are missing from the lists.
@@ -158,6 +181,7 @@ impl Group {
                 (Some(heap), Some(tree)) => Ok(Storage::Dense {
                     heap: context.heap(heap)?,
                     by_name: BTree2::open(context, tree, &[v2_record::LINK_NAME])?,
+                    by_creation_order: info.creation_order_index_address,
                     tracks_creation_order,
                 }),
                 _ => Ok(Storage::Compact { tracks_creation_order }),
@@ -245,6 +269,28 @@ fn dense_links(
     if let Err(error) = walked {
         take(Err(error));
     }
+}
+
+/// The first `count` links of dense storage by the index of creation order at `tree`.
+fn oldest_dense_links(
+    context: &Context,
+    heap: &FractalHeap,
+    tree: u64,
+    count: usize,
+) -> Result<Vec<Link>> {
+    let tree = BTree2::open(context, tree, &[v2_record::LINK_CREATION_ORDER])?;
+    let mut links = Vec::new();
+    let mut walk = HeapWalk::default();
+    tree.for_each_until(context, &mut |record| {
+        let record = LinkCreationOrderRecord::decode(record, tree.header.address)
+            .map_err(|error| context.structure_error(error))?;
+        links.push(dense_link(context, heap, record.heap_id, &mut walk)?);
+        Ok(match links.len() < count {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        })
+    })?;
+    Ok(links)
 }
 
 /// The link message `id` of the dense storage's heap.

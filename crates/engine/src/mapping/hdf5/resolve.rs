@@ -24,6 +24,11 @@ impl Group {
         follow(self, link, &path, &mut LINKS_FOLLOWED.clone()).map_err(|error| error.at(&path))
     }
 
+    /// The object whose header stands at `address` of the group's file, without a path.
+    pub fn object_at(&self, address: u64) -> Object {
+        Object::open(self.context(), address, Arc::default())
+    }
+
     /// The object at `path` from this group (or from the root for a path with `/` in front),
     /// links followed on the way; `None` where a name is not there.
     pub fn object(&self, path: &str) -> Result<Option<Object>> {

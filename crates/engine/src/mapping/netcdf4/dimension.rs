@@ -14,8 +14,9 @@ use isotach_model::Values;
 use super::group::GroupData;
 use super::member::Member;
 use super::{Contents, ObjectId, kept, reserved};
-use crate::dimension::{Dimension, DimensionParts};
+use crate::dimension::Dimension;
 use crate::error::Result;
+use crate::mapping::DimensionMapping;
 
 /// A dimension as the file tells it; that of a scale, or one made up.
 pub(super) struct Dim {
@@ -35,33 +36,56 @@ pub(super) struct Dim {
 
 impl Dim {
     /// Its number, which for a scale that has none depends on all scales of the file.
-    pub(super) fn id(&self, contents: &Contents) -> Result<i32> {
+    pub(super) fn id(&self, contents: &Contents) -> i32 {
         match (self.id, self.object) {
-            (Some(id), _) => Ok(id),
-            (None, Some(object)) => Ok(contents.numbering()?.id(object).unwrap_or(-1)),
-            (None, None) => Ok(-1),
+            (Some(id), _) => id,
+            (None, Some(object)) => contents.numbering().id(object).unwrap_or(-1),
+            (None, None) => -1,
         }
     }
 
     /// Present length: that of an unlimited one is the largest extent of the variables along it.
-    fn present_len(&self, contents: &Contents) -> Result<u64> {
+    fn present_len(&self, contents: &Contents) -> u64 {
         match (self.unlimited, self.object, self.owner.upgrade()) {
             (true, Some(object), Some(owner)) => {
-                Ok(owner.extents(contents)?.get(&object).copied().unwrap_or(0))
+                owner.extents(contents).get(&object).copied().unwrap_or(0)
             }
-            _ => Ok(self.len),
+            _ => self.len,
         }
     }
 
     /// The dimension as users see it.
-    pub(super) fn dimension(&self, contents: &Contents) -> Result<Dimension> {
-        Ok(Dimension(Arc::new(DimensionParts {
-            name: self.name.as_ref().to_owned(),
-            group: self.group.as_ref().to_owned(),
-            len: self.present_len(contents)?,
-            unlimited: self.unlimited,
-            id: self.id(contents)?,
-        })))
+    pub(super) fn dimension(self: &Arc<Self>, contents: &Arc<Contents>) -> Dimension {
+        let (contents, dim) = (Arc::clone(contents), Arc::clone(self));
+        Dimension { mapping: Arc::new(NetCdf4Dimension { contents, dim }) }
+    }
+}
+
+/// A dimension of an open file.
+struct NetCdf4Dimension {
+    contents: Arc<Contents>,
+    dim: Arc<Dim>,
+}
+
+impl DimensionMapping for NetCdf4Dimension {
+    fn name(&self) -> &str {
+        &self.dim.name
+    }
+
+    fn group(&self) -> &str {
+        &self.dim.group
+    }
+
+    fn len(&self) -> u64 {
+        self.dim.present_len(&self.contents)
+    }
+
+    fn is_unlimited(&self) -> bool {
+        self.dim.unlimited
+    }
+
+    fn id(&self) -> i32 {
+        self.dim.id(&self.contents)
     }
 }
 
@@ -75,7 +99,7 @@ pub(super) fn of_variable(
     if named.iter().all(Option::is_some) {
         return Ok(named.iter().flatten().map(Arc::clone).collect());
     }
-    Ok(contents.phony()?.of_variable(group, variable).unwrap_or_default())
+    Ok(contents.phony().of_variable(group, variable).unwrap_or_default())
 }
 
 /// For each axis of `variable`, the dimension that the file says is along it; found once.
@@ -110,7 +134,7 @@ fn find_named(
             None => None,
         };
         found.push(match (id, attached) {
-            (Some(id), Some(dim)) if dim.id(contents)? == id => Some(dim),
+            (Some(id), Some(dim)) if dim.id(contents) == id => Some(dim),
             (Some(id), attached) => find_by_id(contents, group, id)?.or(attached),
             (None, attached) => attached,
         });
@@ -156,18 +180,18 @@ fn find_scale(
             return Ok(Some(dim));
         }
     }
-    Ok(contents.numbering()?.scale(object))
+    Ok(contents.numbering().scale(object))
 }
 
 fn find_by_id(contents: &Contents, group: &Arc<GroupData>, id: i32) -> Result<Option<Arc<Dim>>> {
     for group in group.with_ancestors() {
         for dim in group.members()?.scales() {
-            if dim.id(contents)? == id {
+            if dim.id(contents) == id {
                 return Ok(Some(Arc::clone(dim)));
             }
         }
     }
-    Ok(contents.numbering()?.by_id(id))
+    Ok(contents.numbering().by_id(id))
 }
 
 /// netCDF says "unlimited" with the length 0, so that no other dimension can have it.

@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use super::group::GroupData;
 use super::{Contents, ObjectId, dimension};
-use crate::error::Result;
 
 /// The largest extent along each unlimited dimension of any variable in `group` and below it, by
 /// the dimensions' scales. A variable whose dimensions cannot be found counts for nothing.
-pub(super) fn find(contents: &Contents, group: &Arc<GroupData>) -> Result<HashMap<ObjectId, u64>> {
+pub(super) fn find(contents: &Contents, group: &Arc<GroupData>) -> HashMap<ObjectId, u64> {
     let mut extents = HashMap::new();
     for group in group.with_descendants() {
         let Ok(members) = group.members() else { continue };
@@ -25,5 +24,5 @@ pub(super) fn find(contents: &Contents, group: &Arc<GroupData>) -> Result<HashMa
             }
         }
     }
-    Ok(extents)
+    extents
 }

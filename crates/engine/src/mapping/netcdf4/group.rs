@@ -8,7 +8,7 @@ use isotach_model::UserType;
 use isotach_model::names::normalized;
 
 use super::dimension::Dim;
-use super::member::{Member, Members, object_id};
+use super::member::{self, Member, Members, object_id};
 use super::scope::DefinedType;
 use super::variable::NetCdf4Variable;
 use super::{Contents, GROUP_DEPTH, ObjectId, attribute, extents, kept, reserved, scope};
@@ -16,8 +16,12 @@ use crate::attribute::Attribute;
 use crate::dimension::Dimension;
 use crate::error::{Error, ErrorKind, Result};
 use crate::file::LeftOut;
-use crate::mapping::hdf5::{self, Dataset, LinkTarget, Object};
+use crate::mapping::hdf5::{self, Dataset, Link, LinkTarget, Object};
 use crate::mapping::{GroupMapping, VariableMapping};
+
+/// Links that are looked through, the oldest first, before all of a group's are read to find the
+/// name of a scale: programs define dimensions before variables.
+const OLDEST_LINKS: usize = 64;
 
 /// What is known of a group. Groups above keep those below them.
 pub(super) struct GroupData {
@@ -32,7 +36,7 @@ pub(super) struct GroupData {
     names_by_address: OnceLock<Result<HashMap<u64, Arc<str>>>>,
     attributes: OnceLock<Result<Arc<[Attribute]>>>,
     types: OnceLock<Result<Arc<[DefinedType]>>>,
-    extents: OnceLock<Result<HashMap<ObjectId, u64>>>,
+    extents: OnceLock<HashMap<ObjectId, u64>>,
 }
 
 /// How many more paths to groups are followed in the file, and how many were at first.
@@ -46,6 +50,8 @@ struct PathsLeft {
 struct Opened {
     groups: HashMap<Arc<str>, Arc<GroupData>>,
     datasets: HashMap<Arc<str>, Arc<Member>>,
+    /// The names of the oldest links by what they lead to.
+    oldest: Option<HashMap<u64, Arc<str>>>,
 }
 
 impl GroupData {
@@ -170,19 +176,42 @@ impl GroupData {
         if object.0 != self.group.node().file_id() {
             return Ok(None);
         }
-        let names = kept(&self.names_by_address, || self.names_by_address())?;
-        let Some(name) = names.get(&object.1) else { return Ok(None) };
-        Ok(self.dataset(name)?.and_then(|member| member.scale.clone()))
+        let Some(name) = self.name_of(object.1)? else { return Ok(None) };
+        Ok(self.dataset(&name)?.and_then(|member| member.scale.clone()))
     }
 
-    fn names_by_address(&self) -> Result<HashMap<u64, Arc<str>>> {
-        let mut names = HashMap::new();
-        for link in self.group.links_by_creation_order()?.iter() {
-            if let LinkTarget::Hard { address } = link.target {
-                names.entry(address).or_insert_with(|| Arc::clone(link.name()));
-            }
+    /// The name of the first link that leads to the data set at `address`.
+    fn name_of(&self, address: u64) -> Result<Option<Arc<str>>> {
+        if let Some(Ok(names)) = self.names_by_address.get() {
+            return Ok(names.get(&address).map(Arc::clone));
         }
-        Ok(names)
+        if let Some(name) = self.own_name_of(address)? {
+            return Ok(Some(name));
+        }
+        let mut opened = self.opened();
+        let oldest = match &mut opened.oldest {
+            Some(oldest) => oldest,
+            none => none.insert(names_by_address(&self.group.oldest_links(OLDEST_LINKS)?)),
+        };
+        if let Some(name) = oldest.get(&address) {
+            return Ok(Some(Arc::clone(name)));
+        }
+        drop(opened);
+        let all = || self.group.links_by_creation_order().map(|links| names_by_address(&links));
+        Ok(kept(&self.names_by_address, all)?.get(&address).map(Arc::clone))
+    }
+
+    /// The name that the scale at `address` gives itself, where that is the name of the only link
+    /// that leads to it. (A dimension that is not a variable has none.)
+    fn own_name_of(&self, address: u64) -> Result<Option<Arc<str>>> {
+        let object = self.group.object_at(address);
+        let Some(node) = object.node().filter(|node| node.reference_count() == 1) else {
+            return Ok(None);
+        };
+        let Some(name) = member::scale_name(node) else { return Ok(None) };
+        let link = self.group.link(&name)?;
+        let link = link.filter(|link| link.target == LinkTarget::Hard { address });
+        Ok(link.map(|link| Arc::clone(link.name())))
     }
 
     /// The variable of that name, found without a look at other objects.
@@ -227,11 +256,8 @@ impl GroupData {
     }
 
     /// How far the variables along each unlimited dimension reach, here and below.
-    pub(super) fn extents(
-        self: &Arc<Self>,
-        contents: &Contents,
-    ) -> Result<&HashMap<ObjectId, u64>> {
-        kept(&self.extents, || extents::find(contents, self))
+    pub(super) fn extents(self: &Arc<Self>, contents: &Contents) -> &HashMap<ObjectId, u64> {
+        self.extents.get_or_init(|| extents::find(contents, self))
     }
 
     fn opened(&self) -> MutexGuard<'_, Opened> {
@@ -241,6 +267,17 @@ impl GroupData {
     fn error(&self, kind: ErrorKind) -> Error {
         Error::new(&self.file_name, kind)
     }
+}
+
+/// Of the links that lead to the same object, the first names it.
+fn names_by_address(links: &[Link]) -> HashMap<u64, Arc<str>> {
+    let mut names = HashMap::new();
+    for link in links {
+        if let LinkTarget::Hard { address } = link.target {
+            names.entry(address).or_insert_with(|| Arc::clone(link.name()));
+        }
+    }
+    names
 }
 
 /// A group of an open file.
@@ -274,12 +311,10 @@ impl GroupMapping for NetCdf4Group {
     fn dimensions(&self) -> Result<Arc<[Dimension]>> {
         let mut dims: Vec<Arc<Dim>> = self.data.members()?.scales().map(Arc::clone).collect();
         if self.has_phony_dimensions()? {
-            dims.extend(self.contents.phony()?.of_group(&self.data).iter().cloned());
+            dims.extend(self.contents.phony().of_group(&self.data).iter().cloned());
         }
-        let dimensions = dims.iter().map(|dim| dim.dimension(&self.contents));
-        let mut dimensions = dimensions.collect::<Result<Vec<_>>>()?;
-        dimensions.sort_by_key(Dimension::id);
-        Ok(dimensions.into())
+        dims.sort_by_key(|dim| dim.id(&self.contents));
+        Ok(dims.iter().map(|dim| dim.dimension(&self.contents)).collect())
     }
 
     fn types(&self) -> Result<Arc<[Arc<UserType>]>> {

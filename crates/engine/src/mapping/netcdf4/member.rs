@@ -79,8 +79,8 @@ impl Member {
     }
 
     /// One of its attributes; one that cannot be read is as good as none.
-    pub(super) fn attribute(&self, name: &str) -> Option<&hdf5::Attribute> {
-        self.dataset.node().attributes().ok()?.get(name)
+    pub(super) fn attribute(&self, name: &str) -> Option<hdf5::Attribute> {
+        self.dataset.node().attribute(name).ok()?
     }
 
     pub(super) fn file_id(&self) -> u64 {
@@ -102,8 +102,15 @@ fn is_only_dimension(node: &Node) -> bool {
         .is_some_and(|name| name.starts_with(reserved::DIMENSION_WITHOUT_VARIABLE))
 }
 
+/// The name that a scale gives itself; `None` where it says that it has none.
+pub(super) fn scale_name(node: &Node) -> Option<String> {
+    let name = text_of(node, reserved::NAME)?;
+    let has_name = !name.starts_with(reserved::DIMENSION_WITHOUT_VARIABLE);
+    has_name.then(|| String::from_utf8(name).ok()).flatten()
+}
+
 fn dimension_id(node: &Node) -> Option<i32> {
-    let attribute = node.attributes().ok()?.get(reserved::DIMENSION_ID)?;
+    let attribute = node.attribute(reserved::DIMENSION_ID).ok()??;
     match attribute.values().ok()? {
         Values::I32(ids) => ids.first().copied(),
         _ => None,
@@ -112,7 +119,7 @@ fn dimension_id(node: &Node) -> Option<i32> {
 
 /// The text of an attribute up to its first zero byte.
 fn text_of(node: &Node, name: &str) -> Option<Vec<u8>> {
-    let attribute = node.attributes().ok()?.get(name)?;
+    let attribute = node.attribute(name).ok()??;
     let bytes = match &**attribute.datatype() {
         Datatype::String { size, .. } => attribute.data().get(..*size as usize)?.to_vec(),
         Datatype::VariableString { .. } => attribute.values().ok()?.as_text()?.to_vec(),
@@ -174,6 +181,8 @@ impl Members {
                 self.groups.push((Arc::clone(link.name()), child));
             }
             Object::Dataset(dataset) => {
+                // All are asked for now, and some of them by name in a moment.
+                dataset.node().attributes()?;
                 let member = group.member(link.name(), dataset)?;
                 if member.is_variable {
                     let name = Arc::clone(&member.name);

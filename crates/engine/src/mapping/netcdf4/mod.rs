@@ -61,8 +61,8 @@ struct Contents {
     objects: Objects,
     root: Arc<GroupData>,
     is_classic: OnceLock<Result<bool>>,
-    numbering: OnceLock<Result<Numbering>>,
-    phony: OnceLock<Result<PhonyDimensions>>,
+    numbering: OnceLock<Numbering>,
+    phony: OnceLock<PhonyDimensions>,
     anonymous: OnceLock<Result<AnonymousTypes>>,
 }
 
@@ -115,12 +115,12 @@ impl Contents {
         self.is_classic.get_or_init(find).clone()
     }
 
-    fn numbering(&self) -> Result<&Numbering> {
-        kept(&self.numbering, || Numbering::find(self))
+    fn numbering(&self) -> &Numbering {
+        self.numbering.get_or_init(|| Numbering::find(self))
     }
 
-    fn phony(&self) -> Result<&PhonyDimensions> {
-        kept(&self.phony, || PhonyDimensions::find(self))
+    fn phony(&self) -> &PhonyDimensions {
+        self.phony.get_or_init(|| PhonyDimensions::find(self))
     }
 
     fn anonymous(&self) -> Result<&AnonymousTypes> {

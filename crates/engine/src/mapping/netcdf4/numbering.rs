@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use super::dimension::Dim;
 use super::{Contents, ObjectId};
-use crate::error::Result;
 
 /// All scales of the file.
 pub(super) struct Numbering {
@@ -17,7 +16,7 @@ pub(super) struct Numbering {
 }
 
 impl Numbering {
-    pub(super) fn find(contents: &Contents) -> Result<Self> {
+    pub(super) fn find(contents: &Contents) -> Self {
         let mut numbering = Self { scales: HashMap::new(), by_id: HashMap::new(), next: 0 };
         for group in contents.groups() {
             // A group that cannot be read has no dimensions, and the others keep theirs.
@@ -25,7 +24,7 @@ impl Numbering {
                 numbering.add(dim);
             }
         }
-        Ok(numbering)
+        numbering
     }
 
     fn add(&mut self, dim: &Arc<Dim>) {

@@ -14,7 +14,6 @@ use super::Contents;
 use super::dimension::{self, Dim};
 use super::group::GroupData;
 use super::member::Member;
-use crate::error::Result;
 
 /// The path of a variable's group, and the name of its link.
 type VariableKey = (Arc<str>, Arc<str>);
@@ -27,11 +26,11 @@ pub(super) struct PhonyDimensions {
 }
 
 impl PhonyDimensions {
-    pub(super) fn find(contents: &Contents) -> Result<Self> {
-        let next = contents.numbering()?.next;
+    pub(super) fn find(contents: &Contents) -> Self {
+        let next = contents.numbering().next;
         let mut phony = Self { next, by_group: HashMap::new(), by_variable: HashMap::new() };
         phony.walk(contents, &contents.root);
-        Ok(phony)
+        phony
     }
 
     /// As deep as groups are nested, which is bounded where they are opened.

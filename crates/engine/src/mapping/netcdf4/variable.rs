@@ -97,7 +97,7 @@ impl VariableMapping for NetCdf4Variable {
 
     fn dimensions(&self) -> Result<Arc<[Dimension]>> {
         let dims = dimension::of_variable(&self.contents, &self.group, &self.member)?;
-        dims.iter().map(|dim| dim.dimension(&self.contents)).collect()
+        Ok(dims.iter().map(|dim| dim.dimension(&self.contents)).collect())
     }
 
     fn attributes(&self) -> Result<Arc<[Attribute]>> {

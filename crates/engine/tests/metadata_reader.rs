@@ -63,6 +63,24 @@ fn structures_far_apart_bring_little_else_along() {
 }
 
 #[test]
+fn what_was_read_piece_by_piece_is_not_read_again() {
+    let bytes = file(4 << 20);
+    for (cost, most_bytes) in [(LOCAL, 5 << 20), (REMOTE, 6 << 20)] {
+        let storage = Arc::new(CountingStorage::new(bytes.clone(), cost));
+        let reader = reader(storage.clone());
+        // Index nodes all over the file, then headers one after another.
+        let scattered = (0..100).map(|step| step * 7919 * 512 % (4 << 20) as u64);
+        let in_order = (0..(4 << 20) / 600).map(|step| step * 600);
+        for at in scattered.chain(in_order) {
+            let range = at as usize..at as usize + 512;
+            assert_eq!(reader.fetch(at, 512).unwrap()[..], bytes[range]);
+        }
+        let read_bytes: u64 = storage.take_reads().iter().map(|(_, length)| length).sum();
+        assert!(read_bytes <= most_bytes, "{cost}: {read_bytes}");
+    }
+}
+
+#[test]
 fn memory_is_served_as_it_lies() {
     let bytes: Arc<[u8]> = file(1000).into();
     let reader = reader(Arc::new(Memory::new(Arc::clone(&bytes))));

@@ -1,0 +1,108 @@
+//! What opening and listing files of netCDF-C ask of storage.
+//!
+//! The files are written by `tests/make_data.py` with netCDF4; where there is no Python that has
+//! it (`ISOTACH_PYTHON`, the checkout's `.venv`, `python3`), that is said aloud and left out.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+
+use isotach::OpenOptions;
+use isotach_testkit::CountingStorage;
+
+const LOCAL: u64 = 16 << 10;
+const REMOTE: u64 = 512 << 10;
+/// What opening may read beside the superblock and the root group's header.
+const OPENING_BYTES: u64 = 4 << 10;
+/// How many reads a listing may need where the structures lie together.
+const HANDFUL: usize = 8;
+
+fn checkout() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A file of this kind, made once, or a word that the test is left out.
+fn made(kind: &'static str) -> Option<Vec<u8>> {
+    static MADE: Mutex<BTreeMap<&str, Option<Vec<u8>>>> = Mutex::new(BTreeMap::new());
+    let mut made = MADE.lock().unwrap();
+    made.entry(kind).or_insert_with(|| make(kind)).clone()
+}
+
+fn make(kind: &str) -> Option<Vec<u8>> {
+    let path = std::env::temp_dir().join(format!("isotach-{}-{kind}.nc", std::process::id()));
+    let own = std::env::var_os("ISOTACH_PYTHON").map(PathBuf::from);
+    let usual = [checkout().join(".venv/bin/python"), PathBuf::from("python3")];
+    let is_made = own.into_iter().chain(usual).any(|python| {
+        let script = checkout().join("tests/make_data.py");
+        let output = Command::new(python).arg(script).arg(kind).arg(&path).output();
+        output.is_ok_and(|output| output.status.success())
+    });
+    let bytes = std::fs::read(&path).ok();
+    let _ = std::fs::remove_file(&path);
+    if !is_made || bytes.is_none() {
+        println!("left out: no Python with netCDF4");
+        return None;
+    }
+    bytes
+}
+
+fn total(reads: &[(u64, u64)]) -> u64 {
+    reads.iter().map(|(_, length)| length).sum()
+}
+
+#[test]
+fn opening_reads_the_root_header_and_little_else() {
+    let Some(bytes) = made("many-variables") else { return };
+    let storage = Arc::new(CountingStorage::new(bytes, LOCAL));
+    let file = OpenOptions::default().open_storage("many.nc", storage.clone()).unwrap();
+    let reads = storage.take_reads();
+    let root = file.hdf5().unwrap().root().node().header().byte_len();
+    println!("opening: {reads:?}, the root header has {root} bytes");
+    assert!(total(&reads) <= OPENING_BYTES + root, "{reads:?}");
+    assert!(reads.len() <= 4, "{reads:?}");
+}
+
+#[test]
+fn one_variable_of_many_is_found_by_its_name_alone() {
+    let Some(bytes) = made("many-variables") else { return };
+    let len = bytes.len() as u64;
+    for (cost, most_bytes, most_reads) in [(LOCAL, 128 << 10, 1000), (REMOTE, len / 2, 64)] {
+        let storage = Arc::new(CountingStorage::new(bytes.clone(), cost));
+        let file = OpenOptions::default().open_storage("many.nc", storage.clone()).unwrap();
+        storage.take_reads();
+        let variable = file.variable("v07777").unwrap();
+        let dimensions = variable.dimensions().unwrap();
+        let names: Vec<_> = dimensions.iter().map(|dimension| dimension.name()).collect();
+        assert_eq!((names, dimensions[1].len()), (vec!["time", "x"], 8));
+        assert_eq!(variable.attributes().unwrap().len(), 3);
+        assert_eq!(variable.data_type().atomic(), Some(isotach::model::Atomic::Float));
+        let reads = storage.take_reads();
+        println!("one variable at {cost}: {} bytes in {reads:?}", total(&reads));
+        assert!(total(&reads) <= most_bytes, "{} bytes in {reads:?}", total(&reads));
+        // How long an unlimited dimension is depends on all variables along it.
+        assert_eq!(variable.shape().unwrap(), [0, 8]);
+        let reads = storage.take_reads();
+        println!("all lengths at {cost}: {} of {len} in {} reads", total(&reads), reads.len());
+        assert!(total(&reads) <= len + len / 8, "{} bytes in {reads:?}", total(&reads));
+        assert!(reads.len() <= most_reads, "{reads:?}");
+    }
+}
+
+#[test]
+fn listing_everything_over_a_costly_storage_takes_a_handful_of_reads() {
+    let Some(bytes) = made("some-variables") else { return };
+    let len = bytes.len() as u64;
+    let storage = Arc::new(CountingStorage::new(bytes, REMOTE));
+    let file = OpenOptions::default().open_storage("some.nc", storage.clone()).unwrap();
+    let variables = file.root().variables().unwrap();
+    assert_eq!(variables.len(), 200);
+    for variable in &variables {
+        assert_eq!(variable.shape().unwrap(), [16]);
+        assert_eq!(variable.attributes().unwrap().len(), 2);
+    }
+    let reads = storage.take_reads();
+    println!("listing {len} bytes: {reads:?}");
+    assert!(reads.len() <= HANDFUL, "{reads:?}");
+    assert!(total(&reads) <= len + 16, "bytes were read twice: {reads:?}");
+}
