@@ -15,7 +15,7 @@ import netCDF4
 import numpy as np
 import pytest
 import xarray as xr
-from conftest import differ
+from conftest import differ, outcome
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as from_numpy
@@ -110,10 +110,19 @@ def check(source, name, stored, wanted):
             assert read.dtype.newbyteorder("=") == stored.dtype.newbyteorder("=")
 
 
+def misread_by_xarray(key, shape):
+    """Whether a slice goes backward from before the start: xarray starts it at the end."""
+    least = -min(shape, default=0)
+    slices = (item for item in key if isinstance(item, slice))
+    return any((item.step or 1) < 0 and (item.start or 0) < least for item in slices)
+
+
 def check_xarray(path, name, stored, wanted):
     with xr.open_dataset(path, engine="isotach", decode_cf=False) as dataset:
         assert dataset[name].shape == stored.shape
         for key in wanted:
+            if misread_by_xarray(key, stored.shape):
+                continue
             read = dataset[name][key].values
             assert np.array_equal(read, orthogonal(stored, key), equal_nan=True), key
 
@@ -254,7 +263,10 @@ def test_masked_and_scaled(tmp_path_factory, data):
         for key in wanted:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                found = differ(ours["v"][key], theirs["v"][key], f"v[{key}] {attributes}")
+                here, (there, _) = ours["v"][key], outcome(lambda: theirs["v"][key])  # noqa: B023
+            if there is TypeError:
+                continue  # netCDF4-python has -127 for the fill value of unsigned bytes.
+            found = differ(here, there, f"v[{key}] {attributes}")
             assert found is None, found
 
 

@@ -172,7 +172,7 @@ def _mask_rule(variable: Variable) -> tuple[MaskRule, Any, Any, list[str]]:
 
     missing, fill = cast("missing_value"), cast("_FillValue")
     no_values = np.empty(0, code)
-    default = np.array([default_fillvals[code]], code)
+    default = np.array([default_fillvals[dtype.str[1:]]], native).view(code)
     if fill is not None:
         other_fill = fill[0] if fill.size else default[0]
     else:
