@@ -26,18 +26,21 @@ _QUANTIZATION = {
 }
 
 
+_NO_FILTERS: dict[str, Any] = {
+    "zlib": False,
+    "szip": False,
+    "zstd": False,
+    "bzip2": False,
+    "blosc": False,
+    "shuffle": False,
+    "complevel": 0,
+    "fletcher32": False,
+}
+
+
 def filter_dict(filters: Sequence[tuple[int, str, Sequence[int]]]) -> dict[str, Any]:
     """The dict that `Variable.filters` gives, for filters as `(id, name, parameters)`."""
-    found: dict[str, Any] = {
-        "zlib": False,
-        "szip": False,
-        "zstd": False,
-        "bzip2": False,
-        "blosc": False,
-        "shuffle": False,
-        "complevel": 0,
-        "fletcher32": False,
-    }
+    found = _NO_FILTERS.copy()
     level = {DEFLATE: "zlib", ZSTANDARD: "zstd", BZIP2: "bzip2"}
     for number, _, parameters in filters:
         if number in level:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import weakref
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -47,6 +48,7 @@ class Variable:
         "_name",
         "_native",
         "_ncstring_attrs__",
+        "_raw_read",
         "_read",
         "_settings",
         "_type",
@@ -55,7 +57,8 @@ class Variable:
     _grp: Any
     _name: str
     _native: Any
-    _read: Any
+    _raw_read: Read | None
+    _read: Read | None
     _settings: dict[str, bool]
     _type: tuple[Any, Any, int] | None
 
@@ -76,6 +79,7 @@ class Variable:
         put(self, "_use_get_vars", True)
         put(self, "_attributes", None)
         put(self, "_cache", None)
+        put(self, "_raw_read", None)
         put(self, "_read", None)
         put(self, "_type", None)
 
@@ -149,17 +153,7 @@ class Variable:
 
     def _describe(self) -> tuple[Any, Any, int]:
         native: _native.Variable = self._native
-        described = native.data_type()
-        order = _ORDERS[self.endian()]
-        user = None
-        dtype: Any
-        if described == "string":
-            dtype, user = str, VLType(None, str, None)
-        elif isinstance(described, str):
-            dtype = np.dtype(order + NUMPY_CODES[described])
-        else:
-            user = user_type(described, order)
-            dtype = numpy_dtype(described) if user is None else user.dtype
+        dtype, user = element_type(native, self._grp._is_netcdf4)
         found = (dtype, user, len(native.dimension_names()))
         object.__setattr__(self, "_type", found)
         return found
@@ -210,8 +204,12 @@ class Variable:
 
     def _raw(self) -> Read:
         """Reads elements as they are stored, unmasked and unscaled, in the variable's dtype."""
-        self._check()
-        return raw_reader(self)
+        read = self._raw_read
+        if read is None:
+            self._check()
+            read = raw_reader(self)
+            object.__setattr__(self, "_raw_read", read)
+        return read
 
     # How reads are shown
 
@@ -437,6 +435,7 @@ class Variable:
         self._describe_quietly()
         put = object.__setattr__
         put(self, "_native", CLOSED)
+        put(self, "_raw_read", None)
         put(self, "_read", None)
         put(self, "_attributes", None)
 
@@ -444,6 +443,23 @@ class Variable:
         """The type outlives the file, where it was ever looked at or is there to be had."""
         if self._type is None and self._read is not None:
             self._describe()
+
+
+def element_type(native: _native.Variable, is_netcdf4: bool) -> tuple[Any, Any]:
+    """The dtype of a variable's elements, and the user-defined type if it has one."""
+    described = native.data_type()
+    order = _ORDERS[native.storage()[2]] if is_netcdf4 else "="
+    if described == "string":
+        return str, VLType(None, str, None)
+    if isinstance(described, str):
+        return _plain_dtype(order + NUMPY_CODES[described]), None
+    user = user_type(described, order)
+    return (numpy_dtype(described), None) if user is None else (user.dtype, user)
+
+
+@functools.cache
+def _plain_dtype(code: str) -> np.dtype[Any]:
+    return np.dtype(code)
 
 
 def _of(group: Dataset, name: str, settings: dict[str, bool]) -> Variable:

@@ -18,11 +18,11 @@ from xarray.coding.strings import create_vlen_dtype
 from xarray.core import indexing
 from xarray.core.utils import FrozenDict, close_on_error
 
+from isotach import _native
 from isotach._dataset import Dataset
 from isotach._filters import filter_dict
 from isotach._types import EnumType
-from isotach._variable import Variable as FileVariable
-from isotach._variable import _handed_out
+from isotach._variable import element_type
 
 #: What stands for the path of a file that has none.
 _IN_MEMORY = "<xarray-in-memory-read>"
@@ -98,63 +98,37 @@ class IsotachDataStore(AbstractDataStore):
     def get_variables(self) -> Any:
         """All variables, their elements unread."""
         dataset = self.ds
-        found = {}
-        for name, variable in dataset.variables.items():
-            found[name] = self._variable(dataset, name, variable)
-        return FrozenDict(found)
+        group = dataset._native
+        names = group.variable_names()
+        return FrozenDict(
+            {name: self._variable(dataset, name, group.variable(name)) for name in names}
+        )
 
-    def _variable(self, dataset: Dataset, name: str, variable: FileVariable) -> Variable:
-        dimensions, shape, dtype = variable.dimensions, variable.shape, variable.dtype
-        held = np.dtype(_STRINGS if dtype is str else dtype)
+    def _variable(self, dataset: Dataset, name: str, native: _native.Variable) -> Variable:
+        is_netcdf4 = dataset._is_netcdf4
+        dimensions, shape = native.dimension_names(), native.shape()
+        dtype, user = element_type(native, is_netcdf4)
+        held = _STRINGS if dtype is str else dtype
         array = IsotachArray(self._manager, self._group, name, shape, held)
-        attributes = {
-            key: _handed_out(value, "utf-8", None, key)
-            for key, value in variable._all().items()
-            if not isinstance(value, Exception)
-        }
+        attributes = _readable(native.attributes())
         if held.kind == "S" and "_FillValue" in attributes:
             attributes["_FillValue"] = np.bytes_(attributes["_FillValue"])
-        encoding = self._encoding(dataset, variable, dimensions)
+        if isinstance(user, EnumType):
+            metadata = {"enum": user.enum_dict, "enum_name": user.name}
+            dtype = np.dtype(dtype, metadata=metadata)
+        encoding = {"dtype": dtype}
+        if is_netcdf4:
+            encoding.update(_stored(native, dimensions))
         if "least_significant_digit" in attributes:
             encoding["least_significant_digit"] = attributes.pop("least_significant_digit")
         encoding["source"] = self._filename
         encoding["original_shape"] = shape
         data = indexing.LazilyIndexedArray(array)
-        return Variable(dimensions, data, attributes, encoding)
-
-    def _encoding(
-        self, dataset: Dataset, variable: FileVariable, dimensions: tuple[str, ...]
-    ) -> dict[str, Any]:
-        """How the variable is stored, for xarray to write it so again."""
-        user = variable.datatype
-        if isinstance(user, EnumType):
-            metadata = {"enum": user.enum_dict, "enum_name": user.name}
-            encoding = {"dtype": np.dtype(user.dtype, metadata=metadata)}
-        else:
-            encoding = {"dtype": variable.dtype}
-        if not dataset._is_netcdf4:
-            return encoding
-        kind, chunks, _, filters = variable._native.storage()
-        encoding.update(filter_dict(filters))
-        if kind == "chunked":
-            encoding["contiguous"] = False
-            encoding["chunksizes"] = tuple(chunks)
-            encoding["preferred_chunks"] = dict(zip(dimensions, chunks, strict=True))
-        else:
-            encoding["contiguous"] = True
-            encoding["chunksizes"] = None
-        return encoding
+        return Variable(dimensions, data, attributes, encoding, fastpath=True)
 
     def get_attrs(self) -> Any:
         """The group's attributes."""
-        attributes = self.ds._all()
-        return FrozenDict(
-            {
-                key: _handed_out(value, "utf-8", None, key)
-                for key, value in attributes.items()
-                if not isinstance(value, Exception)
-            }
-        )
+        return FrozenDict(_readable(self.ds._native.attributes()))
 
     def get_dimensions(self) -> Any:
         """The group's dimensions and their lengths."""
@@ -254,6 +228,28 @@ class IsotachBackendEntrypoint(BackendEntrypoint):
                 name = posixpath.relpath(path, top) if group else path
                 found[name] = _decoded(below, **options)
         return found
+
+
+def _readable(attributes: dict[str, Any]) -> dict[str, Any]:
+    """The attributes without those whose values are the exceptions that came of reading them."""
+    broken = [name for name, value in attributes.items() if isinstance(value, Exception)]
+    for name in broken:
+        del attributes[name]
+    return attributes
+
+
+def _stored(native: _native.Variable, dimensions: tuple[str, ...]) -> dict[str, Any]:
+    """How a variable is stored, for xarray to write it so again."""
+    kind, chunks, _, filters = native.storage()
+    encoding = filter_dict(filters)
+    if kind == "chunked" and chunks is not None:
+        encoding["contiguous"] = False
+        encoding["chunksizes"] = tuple(chunks)
+        encoding["preferred_chunks"] = dict(zip(dimensions, chunks, strict=True))
+    else:
+        encoding["contiguous"] = True
+        encoding["chunksizes"] = None
+    return encoding
 
 
 def _decoded(store: IsotachDataStore, **options: Any) -> XarrayDataset:
