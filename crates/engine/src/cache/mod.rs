@@ -74,7 +74,7 @@ pub(crate) fn global() -> &'static ChunkCache {
 }
 
 /// The most bytes of decoded chunks that are kept: `ISOTACH_CACHE`, else an eighth of the
-/// machine's memory and at most 1 GiB, unless [`set_budget`] has changed it.
+/// machine's memory and at most 512 MiB, unless [`set_budget`] has changed it.
 pub fn budget() -> u64 {
     global().budget.load(Relaxed)
 }
