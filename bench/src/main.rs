@@ -8,13 +8,13 @@ use std::mem::MaybeUninit;
 use std::os::unix::fs::FileExt;
 use std::time::Instant;
 
-use isotach::model::selection::Selection;
+use isotach::model::selection::{Axis, Selection};
 use isotach::{File, Group, Result};
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [row, path, rest @ ..] = arguments.as_slice() else {
-        eprintln!("isotach-bench open|list|attributes|contiguous|inflate FILE [VARIABLE]");
+        eprintln!("isotach-bench open|list|contiguous|inflate|whole|slices FILE [VARIABLE]");
         std::process::exit(2);
     };
     let variable = rest.first().map_or("v", String::as_str);
@@ -23,11 +23,45 @@ fn main() -> Result<()> {
         "list" => list(path),
         "contiguous" => contiguous(path, variable),
         "inflate" => inflate(path, variable),
+        "whole" => whole(path, variable),
+        "slices" => slices(path, variable),
         other => {
             eprintln!("no row {other}");
             std::process::exit(2);
         }
     }
+}
+
+/// The whole variable, for profiles.
+fn whole(path: &str, variable: &str) -> Result<()> {
+    let variable = File::open(path)?.variable(variable)?;
+    let everything = Selection::all(&variable.shape()?);
+    let seconds = median(5, || {
+        black_box(variable.read(&everything)?);
+        Ok(())
+    })?;
+    println!("whole {seconds:e}");
+    Ok(())
+}
+
+/// Every slice along the first and the last axis of a variable of four, for profiles.
+fn slices(path: &str, variable: &str) -> Result<()> {
+    let variable = File::open(path)?.variable(variable)?;
+    let shape = variable.shape()?;
+    let start = Instant::now();
+    for z in 0..shape[1] {
+        for y in 0..shape[2] {
+            let axes = vec![
+                Axis::all(shape[0]),
+                Axis::range(z, 1, 1),
+                Axis::range(y, 1, 1),
+                Axis::all(shape[3]),
+            ];
+            black_box(variable.read(&Selection { axes })?);
+        }
+    }
+    println!("slices {:e}", start.elapsed().as_secs_f64());
+    Ok(())
 }
 
 /// The median of `runs` timings of `work`.
