@@ -20,7 +20,7 @@ pub(crate) enum CliError {
     /// `-g` names a group that is not there.
     NoGroup(String),
     /// NcML was asked of a file with more than the classic model.
-    NotClassicModel { file: String },
+    NotClassicModel,
     /// The text in brackets is no selection.
     Indices(ParseIndexError),
     /// The selection does not fit the variable.
@@ -29,17 +29,21 @@ pub(crate) enum CliError {
     Incomplete,
 }
 
+impl CliError {
+    /// Whether its text names the file.
+    pub(crate) fn names_file(&self) -> bool {
+        matches!(self, Self::File(_) | Self::Output(_))
+    }
+}
+
 impl fmt::Display for CliError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Output(source) => write!(f, "cannot write: {source}"),
             Self::File(source) => source.fmt(f),
-            Self::NoVariable(name) => write!(f, "{name}: No such variable"),
-            Self::NoGroup(name) => write!(f, "{name}: No such group"),
-            Self::NotClassicModel { file } => write!(
-                f,
-                "{file}: NcML output (-x) currently only permitted for netCDF classic model"
-            ),
+            Self::NoVariable(name) => write!(f, "no variable \"{name}\""),
+            Self::NoGroup(name) => write!(f, "no group \"{name}\""),
+            Self::NotClassicModel => f.write_str("has more than the classic model: no NcML of it"),
             Self::Indices(source) => source.fmt(f),
             Self::Selection(source) => source.fmt(f),
             Self::Incomplete => f.write_str("not everything could be shown"),

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use isotach::model::selection::{Selection, parse_indices};
+use isotach::model::selection::{ParseIndexError, Selection, parse_indices};
 use isotach::plan::layout::Placement;
 use isotach::plan::{Plan, Summary};
 use isotach::read::Array;
@@ -32,7 +32,7 @@ pub(crate) struct ExplainOptions {
     #[arg(long)]
     json: bool,
     /// The file
-    file: OsString,
+    pub(crate) file: OsString,
     /// The variable, with a selection as in Python: var, group/var[0], var[0:10,::2,...]
     #[arg(value_name = "VAR[SELECTION]")]
     what: String,
@@ -47,7 +47,10 @@ struct Run {
 /// Explains on `sink`.
 pub(crate) fn run(options: &ExplainOptions, sink: &mut dyn Write) -> Result<()> {
     let (name, indices) = match options.what.split_once('[') {
-        Some((name, rest)) => (name, rest.strip_suffix(']').unwrap_or(rest)),
+        Some((name, rest)) => match rest.strip_suffix(']') {
+            Some(indices) => (name, indices),
+            None => return Err(ParseIndexError::Brackets(format!("[{rest}")).into()),
+        },
         None => (options.what.as_str(), ""),
     };
     let file = File::open(&options.file)?;
@@ -64,12 +67,17 @@ pub(crate) fn run(options: &ExplainOptions, sink: &mut dyn Write) -> Result<()> 
     }
     writeln!(sink, "{}{selection}", variable.path())?;
     writeln!(sink, "  type        {}", variable.data_type().name())?;
-    writeln!(sink, "  shape       {:?} -> {:?}", array.shape, indexed.result_shape)?;
+    let (shape, result) = (size::by(&array.shape), size::by(&indexed.result_shape));
+    writeln!(sink, "  shape       {shape}, of which {result}")?;
     write_summary(sink, &array, &plan, &summary)?;
     writeln!(sink, "  expected    {}", time(expected))?;
     if let Some(run) = run {
         writeln!(sink, "  took        {}", time(run.first.as_secs_f64()))?;
-        writeln!(sink, "  once more   {}", time(run.second.as_secs_f64()))?;
+        writeln!(
+            sink,
+            "  once more   {} (with what is then in the cache)",
+            time(run.second.as_secs_f64())
+        )?;
     }
     Ok(())
 }
@@ -80,12 +88,12 @@ fn write_summary(
     plan: &Plan,
     summary: &Summary,
 ) -> io::Result<()> {
-    let (count, wanted) = (summary.element_count, size::shown(summary.wanted_bytes));
-    writeln!(sink, "  wanted      {count} elements, {wanted}")?;
+    let wanted = size::shown(summary.wanted_bytes);
+    writeln!(sink, "  wanted      {}, {wanted}", size::counted(summary.element_count, "element"))?;
     writeln!(sink, "  storage     {}", summary.placement)?;
     if let Placement::Chunked(chunked) = &array.layout.placement {
         let (chunks, missing) = (summary.chunks, summary.missing_chunks);
-        writeln!(sink, "  chunk shape {:?}", chunked.chunk_shape)?;
+        writeln!(sink, "  chunk shape {}", size::by(&chunked.chunk_shape))?;
         writeln!(
             sink,
             "  chunks      {chunks} touched, {} in the cache, {missing} never written",
@@ -96,8 +104,8 @@ fn write_summary(
     if let Plan::Virtual { piece_count } = plan {
         writeln!(sink, "  pieces      {piece_count} of other data sets")?;
     }
-    let (reads, bytes) = (summary.reads, size::shown(summary.read_bytes));
-    writeln!(sink, "  read        {bytes} in {reads} reads")
+    let (reads, bytes) = (size::counted(summary.reads, "read"), size::shown(summary.read_bytes));
+    writeln!(sink, "  read        {bytes} in {reads}")
 }
 
 fn write_json(

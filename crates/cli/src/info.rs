@@ -4,7 +4,9 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 
 use clap::Args;
-use comfy_table::{CellAlignment, ContentArrangement, Table, TableComponent, presets};
+use comfy_table::{
+    CellAlignment, ColumnConstraint, ContentArrangement, Table, TableComponent, presets,
+};
 use isotach::model::{UserClass, UserType};
 use isotach::{Dimension, File, FilterUse, Format, Group, StorageKind, Variable};
 use serde_json::{Value, json};
@@ -12,8 +14,13 @@ use serde_json::{Value, json};
 use crate::error::Result;
 use crate::size;
 
-/// Columns of a table where the output is no terminal.
-const WIDTH: u16 = 80;
+/// Lists of names are broken into lines of about this length.
+const WIDTH: usize = 80;
+/// Columns of the table of variables; those without anything in them are not shown.
+const COLUMNS: [&str; 8] =
+    ["variable", "type", "dimensions", "shape", "storage", "filters", "size", "ratio"];
+/// Those of them that hold numbers.
+const NUMBERS: std::ops::Range<usize> = 6..8;
 
 /// Options of `isotach info`.
 #[derive(Debug, Clone, Args)]
@@ -22,7 +29,7 @@ pub(crate) struct InfoOptions {
     #[arg(long)]
     json: bool,
     /// The file
-    file: OsString,
+    pub(crate) file: OsString,
 }
 
 /// What a table says of a variable.
@@ -75,10 +82,7 @@ fn show_group(group: &Group, sink: &mut dyn Write) -> Result<()> {
     let attribute_count = group.attributes()?.len();
     let left_out = group.left_out()?;
     writeln!(sink)?;
-    let attributes = match attribute_count {
-        1 => "1 attribute".to_owned(),
-        count => format!("{count} attributes"),
-    };
+    let attributes = size::counted(attribute_count as u64, "attribute");
     writeln!(sink, "{}  ({attributes})", group.path())?;
     if !dimensions.is_empty() {
         let shown: Vec<String> = dimensions.iter().map(dimension_text).collect();
@@ -90,7 +94,9 @@ fn show_group(group: &Group, sink: &mut dyn Write) -> Result<()> {
         write_wrapped(sink, "  types: ", &shown)?;
     }
     if !rows.is_empty() {
-        writeln!(sink, "{}", table(&rows))?;
+        for line in table(&rows).to_string().lines() {
+            writeln!(sink, "{}", line.trim_end())?;
+        }
     }
     for left_out in left_out.iter() {
         writeln!(sink, "  left out: {}: {}", left_out.path, left_out.reason.kind)?;
@@ -103,16 +109,20 @@ fn table(rows: &[Row]) -> Table {
     table.load_preset(presets::NOTHING);
     table.set_style(TableComponent::HeaderLines, '─');
     table.set_style(TableComponent::MiddleHeaderIntersections, '─');
-    table.set_content_arrangement(ContentArrangement::Dynamic);
-    if !io::stdout().is_terminal() {
-        table.set_width(WIDTH);
+    if io::stdout().is_terminal() {
+        table.set_content_arrangement(ContentArrangement::Dynamic);
     }
-    table.set_header(["variable", "type", "shape", "storage", "filters", "size", "ratio"]);
-    for row in rows {
-        table.add_row(row.cells());
-    }
-    for column in table.column_iter_mut().skip(5) {
-        column.set_cell_alignment(CellAlignment::Right);
+    table.set_header(COLUMNS);
+    let rows: Vec<_> = rows.iter().map(Row::cells).collect();
+    table.add_rows(&rows);
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((if index == 0 { 2 } else { 0 }, 2));
+        if NUMBERS.contains(&index) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        if rows.iter().all(|cells| cells[index].is_empty()) {
+            column.set_constraint(ColumnConstraint::Hidden);
+        }
     }
     table
 }
@@ -149,18 +159,20 @@ impl Row {
         }
     }
 
-    fn cells(&self) -> [String; 7] {
+    fn cells(&self) -> [String; COLUMNS.len()] {
         let lengths: Vec<u64> = self.dimensions.iter().map(Dimension::len).collect();
         let storage = match &self.chunk_shape {
-            Some(chunk_shape) => by(chunk_shape),
+            Some(chunk_shape) => format!("chunks {}", size::by(chunk_shape)),
             None => self.kind.to_owned(),
         };
         let filters: Vec<String> = self.filters.iter().map(filter_text).collect();
         let ratio = self.ratio().filter(|_| !self.filters.is_empty());
+        let dimensions: Vec<&str> = self.dimensions.iter().map(Dimension::name).collect();
         [
             self.name.clone(),
             self.type_name.clone(),
-            if lengths.is_empty() { "scalar".to_owned() } else { by(&lengths) },
+            dimensions.join(", "),
+            size::by(&lengths),
             storage,
             filters.join(", "),
             self.stored_bytes.map_or_else(|| "?".to_owned(), size::shown),
@@ -233,10 +245,6 @@ fn dimension_text(dimension: &Dimension) -> String {
     format!("{} = {}{unlimited}", dimension.name(), dimension.len())
 }
 
-fn by(lengths: &[u64]) -> String {
-    lengths.iter().map(u64::to_string).collect::<Vec<_>>().join("×")
-}
-
 fn filter_text(filter: &FilterUse) -> String {
     const DEFLATE: u16 = 1;
     match filter.parameters.first() {
@@ -252,7 +260,7 @@ fn write_wrapped(sink: &mut dyn Write, title: &str, items: &[String]) -> io::Res
     for (index, item) in items.iter().enumerate() {
         let comma = if index + 1 == items.len() { "" } else { "," };
         let len = item.chars().count() + 2;
-        if index > 0 && position + len > usize::from(WIDTH) {
+        if index > 0 && position + len > WIDTH {
             write!(sink, "\n{:1$}", "", title.len())?;
             position = title.len();
         } else if index > 0 {

@@ -20,9 +20,16 @@ use crate::error::CliError;
 /// Exit code where the file or what was asked of it is not as it should be.
 const FAILURE: i32 = 1;
 
-/// Reads netCDF-4, classic netCDF and HDF5 files.
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  all went well
+  1  the file, or what was asked of it, is not as it should be; part of it may have been shown
+  2  the command was not understood
+  3  check: the file cannot be opened";
+
+/// Looks at netCDF-4, classic netCDF and HDF5 files.
 #[derive(Parser)]
-#[command(name = "isotach", version, about)]
+#[command(name = "isotach", version, about = "Looks at netCDF-4, classic netCDF and HDF5 files", after_help = EXIT_CODES)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -43,10 +50,12 @@ enum Command {
     },
     /// What a read would touch, fetch and decode, and how long that takes
     Explain(explain::ExplainOptions),
-    /// Verifies all of the file; exit code 1 where something is wrong, 2 where it cannot be opened
+    /// Reads and verifies all of the file, and tells what is wrong
+    #[command(after_help = check::EXIT_CODES)]
     Check(check::CheckOptions),
     /// A completion script for a shell
-    Completion {
+    #[command(alias = "completion")]
+    Completions {
         /// The shell
         shell: clap_complete::Shell,
     },
@@ -64,6 +73,7 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> i32 {
         }
     };
     let mut output = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let file = cli.command.file();
     let outcome = run(cli.command, &mut output);
     match outcome.and_then(|code| output.flush().map(|()| code).map_err(CliError::Output)) {
         Ok(code) => code,
@@ -72,9 +82,26 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> i32 {
         Err(CliError::Incomplete) => FAILURE,
         Err(error) => {
             let _flushed = output.flush();
-            eprintln!("isotach: {error}");
+            match file.filter(|_| !error.names_file()) {
+                Some(file) => eprintln!("isotach: {file}: {error}"),
+                None => eprintln!("isotach: {error}"),
+            }
             FAILURE
         }
+    }
+}
+
+impl Command {
+    /// The file that it is about, for messages.
+    fn file(&self) -> Option<String> {
+        let file = match self {
+            Self::Info(options) => &options.file,
+            Self::Dump { options, .. } => &options.file,
+            Self::Explain(options) => &options.file,
+            Self::Check(options) => &options.file,
+            Self::Completions { .. } => return None,
+        };
+        Some(file.to_string_lossy().into_owned())
     }
 }
 
@@ -84,7 +111,7 @@ fn run(command: Command, output: &mut dyn Write) -> error::Result<i32> {
         Command::Explain(options) => explain::run(&options, output).map(|()| 0),
         Command::Check(options) => check::run(&options, output),
         Command::Dump { options, help: _ } => dump::run(&options, output).map(|()| 0),
-        Command::Completion { shell } => {
+        Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "isotach", &mut &mut *output);
             Ok(0)
         }

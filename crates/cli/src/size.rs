@@ -49,6 +49,22 @@ pub(crate) fn shown(bytes: u64) -> String {
     if size < 9.95 { format!("{size:.1} {unit}") } else { format!("{size:.0} {unit}") }
 }
 
+/// A shape for people, such as "12×64".
+pub(crate) fn by(lengths: &[u64]) -> String {
+    if lengths.is_empty() {
+        return "scalar".to_owned();
+    }
+    lengths.iter().map(u64::to_string).collect::<Vec<_>>().join("×")
+}
+
+/// A number of things: "1 chunk", "2 chunks".
+pub(crate) fn counted(count: u64, thing: &str) -> String {
+    match count {
+        1 => format!("1 {thing}"),
+        _ => format!("{count} {thing}s"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::shown;

@@ -4,6 +4,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use indicatif::ProgressBar;
 use isotach::model::selection::{Axis, Selection};
 use isotach::plan::layout::{BeyondEnd, Chunked, Placement};
 use isotach::read::Array;
@@ -40,15 +41,15 @@ impl Outcome {
     }
 }
 
-/// Reads all of an array.
-pub(super) fn read(array: &Arc<Array>) -> Outcome {
+/// Reads all of an array, and tells `progress` the bytes of its elements that are done.
+pub(super) fn read(array: &Arc<Array>, progress: &ProgressBar) -> Outcome {
     let mut outcome = Outcome::default();
     match &array.layout.placement {
-        Placement::Chunked(chunked) => read_chunks(array, chunked, &mut outcome),
+        Placement::Chunked(chunked) => read_chunks(array, chunked, &mut outcome, progress),
         Placement::Strided { address, strides_bytes, beyond_end } => {
             let missing = missing_bytes(array, *address, strides_bytes);
             if missing == 0 {
-                read_pieces(array, &mut outcome);
+                read_pieces(array, &mut outcome, progress);
             } else {
                 let read_as = match beyond_end {
                     BeyondEnd::Error => "cannot be read",
@@ -61,7 +62,7 @@ pub(super) fn read(array: &Arc<Array>) -> Outcome {
         // There is nothing of them in the file.
         Placement::Unallocated => {}
         Placement::Inline(_) | Placement::External(_) | Placement::Virtual(_) => {
-            read_pieces(array, &mut outcome);
+            read_pieces(array, &mut outcome, progress);
         }
     }
     outcome
@@ -80,13 +81,15 @@ fn missing_bytes(array: &Array, address: u64, strides: &[u64]) -> u64 {
     array.layout.storage.len().map_or(0, |len| end.saturating_sub(len))
 }
 
-fn read_pieces(array: &Arc<Array>, outcome: &mut Outcome) {
+fn read_pieces(array: &Arc<Array>, outcome: &mut Outcome, progress: &ProgressBar) {
     if size::logical_bytes(array).is_none_or(|bytes| bytes > LARGEST_ARRAY_BYTES) {
         return outcome.fault("larger than what is checked".to_owned());
     }
     for (selection, values) in Slabs::new(Arc::clone(array)) {
+        let bytes = bytes_of(array, &selection);
+        progress.inc(bytes);
         match values {
-            Ok(_) => outcome.bytes += bytes_of(array, &selection),
+            Ok(_) => outcome.bytes += bytes,
             Err(error) => outcome.fault(format!("elements {selection}: {}", error.kind)),
         }
     }
@@ -97,7 +100,12 @@ fn bytes_of(array: &Array, selection: &Selection) -> u64 {
     count.saturating_mul(array.layout.element_size as u64)
 }
 
-fn read_chunks(array: &Arc<Array>, chunked: &Chunked, outcome: &mut Outcome) {
+fn read_chunks(
+    array: &Arc<Array>,
+    chunked: &Chunked,
+    outcome: &mut Outcome,
+    progress: &ProgressBar,
+) {
     let chunk_bytes = chunked
         .chunk_shape
         .iter()
@@ -109,11 +117,11 @@ fn read_chunks(array: &Arc<Array>, chunked: &Chunked, outcome: &mut Outcome) {
     let listed = chunked.index.for_each(&mut |coordinates, _| {
         batch.push(coordinates.to_vec());
         if batch.len() == BATCH {
-            read_batch(array, chunked, &std::mem::take(&mut batch), outcome);
+            read_batch(array, chunked, &std::mem::take(&mut batch), outcome, progress);
         }
         Ok(())
     });
-    read_batch(array, chunked, &batch, outcome);
+    read_batch(array, chunked, &batch, outcome, progress);
     if let Err(error) = listed {
         outcome.fault(format!("chunk index: {}", error.kind));
     }
@@ -121,20 +129,32 @@ fn read_chunks(array: &Arc<Array>, chunked: &Chunked, outcome: &mut Outcome) {
     if untold > 0 {
         outcome.faults.push(format!("{untold} more chunks cannot be read"));
     }
+    if outcome.unreadable_chunks > 0 {
+        let (unreadable, chunks) = (outcome.unreadable_chunks, outcome.chunks);
+        outcome.faults.push(format!("{} of {chunks} chunks can be read", chunks - unreadable));
+    }
 }
 
 /// Reads the chunks with these coordinates, on all cores.
-fn read_batch(array: &Array, chunked: &Chunked, batch: &[Vec<u64>], outcome: &mut Outcome) {
+fn read_batch(
+    array: &Array,
+    chunked: &Chunked,
+    batch: &[Vec<u64>],
+    outcome: &mut Outcome,
+    progress: &ProgressBar,
+) {
     let next = AtomicUsize::new(0);
     let shared = Mutex::new(outcome);
     let work = || {
         while let Some(coordinates) = batch.get(next.fetch_add(1, Ordering::Relaxed)) {
             let Some(selection) = region(array, chunked, coordinates) else { continue };
             let read = array.read(&selection).map(drop);
+            let bytes = bytes_of(array, &selection);
+            progress.inc(bytes);
             let mut outcome = shared.lock().unwrap_or_else(PoisonError::into_inner);
             outcome.chunks += 1;
             match read {
-                Ok(()) => outcome.bytes += bytes_of(array, &selection),
+                Ok(()) => outcome.bytes += bytes,
                 Err(error) => {
                     outcome.unreadable_chunks += 1;
                     outcome.fault(match error.kind {

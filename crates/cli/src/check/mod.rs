@@ -22,11 +22,20 @@ use serde_json::json;
 use self::elements::Outcome;
 use crate::error::Result;
 use crate::info::format_name;
+use crate::size;
 
 /// Exit code where there are findings.
 const FINDINGS: i32 = 1;
 /// Exit code where the file cannot be opened.
-const CANNOT_OPEN: i32 = 2;
+const CANNOT_OPEN: i32 = 3;
+
+/// For the help text.
+pub(crate) const EXIT_CODES: &str = "\
+Exit codes:
+  0  nothing is wrong
+  1  something is wrong
+  2  the command was not understood
+  3  the file cannot be opened";
 
 /// Options of `isotach check`.
 #[derive(Debug, Clone, Args)]
@@ -35,7 +44,7 @@ pub(crate) struct CheckOptions {
     #[arg(long)]
     json: bool,
     /// The file
-    file: OsString,
+    pub(crate) file: OsString,
 }
 
 /// Something that is wrong.
@@ -106,43 +115,51 @@ pub(crate) fn run(options: &CheckOptions, sink: &mut dyn Write) -> Result<i32> {
 
 fn read_elements(report: &mut Report) {
     let arrays = std::mem::take(&mut report.arrays);
-    // Hidden where standard error is no terminal.
-    let progress = ProgressBar::new(arrays.len() as u64);
-    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {wide_msg}");
-    progress.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let progress = progress(&arrays);
+    let mut done = 0u64;
     for (path, array) in arrays {
         progress.set_message(path.clone());
-        let Outcome { chunks, unreadable_chunks, bytes, faults } = elements::read(&array);
+        let Outcome { chunks, unreadable_chunks, bytes, faults } =
+            elements::read(&array, &progress);
         report.chunks += chunks;
         report.unreadable_chunks += unreadable_chunks;
         report.element_bytes = report.element_bytes.saturating_add(bytes);
         for what in faults {
             report.find(&path, what);
         }
-        progress.inc(1);
+        done = done.saturating_add(size::logical_bytes(&array).unwrap_or(0));
+        progress.set_position(done);
     }
     progress.finish_and_clear();
 }
 
+/// A bar for all elements; hidden where standard error is no terminal.
+fn progress(arrays: &[(String, Arc<Array>)]) -> ProgressBar {
+    let lengths = arrays.iter().map(|(_, array)| size::logical_bytes(array).unwrap_or(0));
+    let progress = ProgressBar::new(lengths.fold(0, u64::saturating_add));
+    let template = "{bar:30} {decimal_bytes}/{decimal_total_bytes} {eta} {wide_msg}";
+    let style = ProgressStyle::with_template(template);
+    progress.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
 fn write_text(file: &File, format: &str, report: &Report, sink: &mut dyn Write) -> io::Result<()> {
     writeln!(sink, "{}: {format}", file.name())?;
-    writeln!(
-        sink,
-        "read: {} groups, {} variables, {} attributes, {} chunks, {}",
-        report.groups,
-        report.variables,
-        report.attributes,
-        report.chunks - report.unreadable_chunks,
-        crate::size::shown(report.element_bytes)
-    )?;
+    let readable_chunks = report.chunks - report.unreadable_chunks;
+    let counts = [
+        (report.groups, "group"),
+        (report.variables, "variable"),
+        (report.attributes, "attribute"),
+        (readable_chunks, "chunk"),
+    ];
+    let counts = counts.map(|(count, thing)| size::counted(count, thing)).join(", ");
+    writeln!(sink, "readable: {counts}, {} of elements", size::shown(report.element_bytes))?;
     for finding in &report.findings {
         let path = if finding.path.is_empty() { "file" } else { &finding.path };
         writeln!(sink, "  {path}: {}", finding.what)?;
     }
     match report.findings.len() {
         0 => writeln!(sink, "nothing is wrong"),
-        1 => writeln!(sink, "1 finding"),
-        count => writeln!(sink, "{count} findings"),
+        count => writeln!(sink, "{}", size::counted(count as u64, "finding")),
     }
 }
 

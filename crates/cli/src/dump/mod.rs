@@ -98,7 +98,7 @@ pub(crate) struct DumpOptions {
     #[arg(short = 'x')]
     xml: bool,
     /// The file
-    file: OsString,
+    pub(crate) file: OsString,
 }
 
 /// The value of `-p`.
@@ -179,7 +179,7 @@ pub(crate) fn run(options: &DumpOptions, sink: &mut dyn Write) -> Result<()> {
     let shown = path.to_string_lossy();
     if options.xml {
         if format == Format::NetCdf4 {
-            return Err(CliError::NotClassicModel { file: shown.into_owned() });
+            return Err(CliError::NotClassicModel);
         }
         dump.xml(&file, &shown)?;
     } else {

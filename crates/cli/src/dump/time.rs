@@ -208,7 +208,9 @@ mod tests {
 
     #[test]
     fn other_units_are_no_times() {
-        for units in ["days", "K since 1970-01-01", "days since", "days before 2000", "days SINCE 2000", ""] {
+        for units in
+            ["days", "K since 1970-01-01", "days since", "days before 2000", "days SINCE 2000", ""]
+        {
             assert_eq!(TimeUnits::parse(units, Calendar::Mixed), None, "{units}");
         }
     }
