@@ -1,6 +1,8 @@
 //! What the tests of the command share: the corpus, and running a program with a time limit.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod classic;
+
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
