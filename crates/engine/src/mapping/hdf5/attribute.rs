@@ -39,6 +39,8 @@ struct Set {
     /// Path of the object.
     path: Arc<str>,
     entries: Vec<Entry>,
+    /// Most attributes of an object are of the same few kinds.
+    kinds: Vec<Kind>,
     names: String,
     data: Vec<u8>,
 }
@@ -46,11 +48,22 @@ struct Set {
 struct Entry {
     name: Range<usize>,
     data: Range<usize>,
+    kind: usize,
+    creation_order: Option<u32>,
+}
+
+/// What an attribute's elements are and how they are arranged.
+struct Kind {
     datatype: Arc<Datatype>,
     committed_datatype: Option<u64>,
     dataspace: Dataspace,
-    creation_order: Option<u32>,
 }
+
+/// The latest kinds that are compared with that of a further attribute.
+const KINDS_COMPARED: usize = 8;
+/// Room for the names and values of a usual object's attributes.
+const USUAL_NAME_BYTES: usize = 128;
+const USUAL_DATA_BYTES: usize = 256;
 
 /// Where an attribute stands among those of its object: in order of creation where the object
 /// tracks that, else as the file has them.
@@ -73,8 +86,8 @@ impl Attributes {
 
     /// All attributes of an object.
     pub(super) fn read(node: &NodeInner) -> Self {
-        let mut set = Set::new(node);
-        let mut places: Vec<(Place, usize)> = Vec::new();
+        let mut set = Set::with_usual_room(node);
+        let mut places: Vec<(Place, usize)> = Vec::with_capacity(set.entries.capacity());
         let mut errors = Vec::new();
         walk(node, &mut |place, found| {
             let added = found.and_then(|(view, order)| set.add(view, order));
@@ -167,18 +180,42 @@ fn with_view<T>(
 impl Set {
     fn new(node: &NodeInner) -> Self {
         let (context, path) = (Arc::clone(&node.context), Arc::clone(&node.path));
-        Self { context, path, entries: Vec::new(), names: String::new(), data: Vec::new() }
+        Self {
+            context,
+            path,
+            entries: Vec::new(),
+            kinds: Vec::new(),
+            names: String::new(),
+            data: Vec::new(),
+        }
+    }
+
+    fn with_usual_room(node: &NodeInner) -> Self {
+        let mut set = Self::new(node);
+        let header = &node.header;
+        let kinds = [MessageType::ATTRIBUTE, MessageType::ATTRIBUTE_INFO];
+        if kinds.iter().any(|&kind| header.find(kind).is_some()) {
+            set.entries.reserve(16);
+            set.kinds.reserve(4);
+            set.names.reserve(USUAL_NAME_BYTES);
+            set.data.reserve(USUAL_DATA_BYTES);
+        }
+        set
     }
 
     fn add(&mut self, view: AttributeView<'_>, creation_order: Option<u32>) -> Result<()> {
         let (datatype, committed_datatype) = self.context.datatype_of(view.datatype)?;
         let dataspace = self.context.own(view.dataspace)?;
-        // Most attributes of an object are of the same few types.
-        let same = self.entries.iter().rev().take(4).find(|entry| *entry.datatype == datatype);
-        let datatype = match same {
-            Some(entry) => Arc::clone(&entry.datatype),
-            None => Arc::new(datatype),
-        };
+        let latest = self.kinds.len().saturating_sub(KINDS_COMPARED);
+        let same = self.kinds[latest..].iter().position(|kind| {
+            (kind.committed_datatype, &kind.dataspace) == (committed_datatype, &dataspace)
+                && *kind.datatype == datatype
+        });
+        let kind = same.map_or(self.kinds.len(), |place| latest + place);
+        if same.is_none() {
+            let datatype = Arc::new(datatype);
+            self.kinds.push(Kind { datatype, committed_datatype, dataspace });
+        }
         let (name_start, data_start) = (self.names.len(), self.data.len());
         match std::str::from_utf8(view.name) {
             Ok(name) => self.names.push_str(name),
@@ -188,9 +225,7 @@ impl Set {
         self.entries.push(Entry {
             name: name_start..self.names.len(),
             data: data_start..self.data.len(),
-            datatype,
-            committed_datatype,
-            dataspace,
+            kind,
             creation_order,
         });
         Ok(())
@@ -208,6 +243,10 @@ impl Attribute {
         &self.set.entries[self.index]
     }
 
+    fn kind(&self) -> &Kind {
+        &self.set.kinds[self.entry().kind]
+    }
+
     /// Its name; bytes that are not UTF-8 stand as `\xNN`.
     pub fn name(&self) -> &str {
         &self.set.names[self.entry().name.clone()]
@@ -215,17 +254,17 @@ impl Attribute {
 
     /// The type of its elements.
     pub fn datatype(&self) -> &Arc<Datatype> {
-        &self.entry().datatype
+        &self.kind().datatype
     }
 
     /// Address of the committed data type that its type is, if it is one.
     pub fn committed_datatype(&self) -> Option<u64> {
-        self.entry().committed_datatype
+        self.kind().committed_datatype
     }
 
     /// How its elements are arranged.
     pub fn dataspace(&self) -> &Dataspace {
-        &self.entry().dataspace
+        &self.kind().dataspace
     }
 
     /// Number of its elements.

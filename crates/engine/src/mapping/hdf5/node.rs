@@ -12,6 +12,9 @@ use super::group::Group;
 use super::header::Header;
 use crate::error::{Error, Result};
 
+/// Calls that cost more bytes than this are better made one after another, each the larger.
+const CHEAP_CALL: u64 = 64 << 10;
+
 /// An object of the file, by what its header's messages make of it.
 #[derive(Clone)]
 pub enum Object {
@@ -167,6 +170,12 @@ impl Node {
         self.inner.context.file_number.get()
     }
 
+    /// True where reads of the file are cheap and may be made by several threads at once.
+    pub(crate) fn reads_in_parallel(&self) -> bool {
+        let storage = &self.inner.context.storage;
+        storage.parallel() && storage.call_cost_bytes() <= CHEAP_CALL
+    }
+
     /// The header with all its messages.
     pub fn header(&self) -> &Arc<Header> {
         &self.inner.header
@@ -187,7 +196,11 @@ impl Node {
     /// [`Node::attributes`]. They are not kept.
     pub fn map_attributes<T>(&self, make: impl FnMut(&Attribute) -> Option<T>) -> Vec<T> {
         match self.inner.attributes.get() {
-            Some(read) => read.attributes.iter().filter_map(make).collect(),
+            Some(read) => {
+                let mut made = Vec::with_capacity(read.attributes.len());
+                made.extend(read.attributes.iter().filter_map(make));
+                made
+            }
             None => Attributes::map(&self.inner, make),
         }
     }

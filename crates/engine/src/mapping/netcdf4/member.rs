@@ -1,6 +1,7 @@
 //! What stands in a group: data sets that are variables or dimensions or both, groups, types.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::sync::{Arc, OnceLock};
 
 use isotach_format::hdf5::message::Dataspace;
@@ -15,7 +16,11 @@ use crate::attribute::Attribute;
 use crate::error::{Error, ErrorKind, Result};
 use crate::file::LeftOut;
 use crate::mapping::hdf5::{self, Dataset, Link, Node, Object};
+use crate::parallel;
 use crate::variable::StorageInfo;
+
+/// Fewer than this are not worth waking other threads for.
+const MANY_LINKS: usize = 256;
 
 /// A data set of a group: a variable, a dimension, or both.
 pub(super) struct Member {
@@ -137,6 +142,25 @@ pub(super) struct CommittedType {
     pub(super) datatype: Arc<Datatype>,
 }
 
+/// What the links lead to, in their order; where the storage allows it, on all threads.
+fn objects(group: &Arc<GroupData>, links: &[Link]) -> Vec<Result<Object>> {
+    let object = |link: &Link| {
+        let object = group.group.resolve(link)?;
+        if let Object::Dataset(dataset) = &object {
+            // What every member is asked for, and keeps. Errors come where they are.
+            let _ = (dataset.datatype(), dataset.dataspace(), dataset.node().attributes());
+        }
+        Ok(object)
+    };
+    let alone = links.len() < MANY_LINKS || !group.group.node().reads_in_parallel();
+    let found = match alone {
+        true => Ok(links.iter().map(object).collect()),
+        false => parallel::map(links, |link| Ok::<_, Infallible>(object(link))),
+    };
+    let Ok(found) = found;
+    found
+}
+
 /// All that stands in a group, in the order in which libnetcdf lists it.
 pub(super) struct Members {
     datasets: Vec<(usize, Arc<Member>)>,
@@ -161,8 +185,8 @@ impl Members {
             types: Vec::new(),
             left_out: Vec::new(),
         };
-        for (place, link) in links.iter().enumerate() {
-            if let Err(reason) = members.add(group, place, link) {
+        for (place, (link, object)) in links.iter().zip(objects(group, &links)).enumerate() {
+            if let Err(reason) = object.and_then(|object| members.add(group, place, link, object)) {
                 let path = group.group.child_path(link.name()).as_ref().to_owned();
                 members.left_out.push(LeftOut { path, reason });
             }
@@ -174,15 +198,19 @@ impl Members {
         Ok(members)
     }
 
-    fn add(&mut self, group: &Arc<GroupData>, place: usize, link: &Link) -> Result<()> {
-        match group.group.resolve(link)? {
+    fn add(
+        &mut self,
+        group: &Arc<GroupData>,
+        place: usize,
+        link: &Link,
+        object: Object,
+    ) -> Result<()> {
+        match object {
             Object::Group(found) => {
                 let child = group.child(link.name(), found)?;
                 self.groups.push((Arc::clone(link.name()), child));
             }
             Object::Dataset(dataset) => {
-                // All are asked for now, and some of them by name in a moment.
-                dataset.node().attributes()?;
                 let member = group.member(link.name(), dataset)?;
                 if member.is_variable {
                     let name = Arc::clone(&member.name);
