@@ -7,6 +7,7 @@ import os
 import pathlib
 import posixpath
 import subprocess
+import sys
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
@@ -422,8 +423,8 @@ class Dataset:
 
     def tocdl(self, coordvars: bool = False, data: bool = False, outfile: Any = None) -> str | None:
         """The file as CDL: with the values of coordinate variables, or with all `data`."""
-        options = ("-cs" if coordvars else "-s") + ("" if data else "h")
-        command = ["isotach", "dump", *(f"-{option}" for option in options[1:]), self.filepath()]
+        options = [*["-c"] * coordvars, "-s", *["-h"] * (not data)]
+        command = [sys.executable, "-m", "isotach", "dump", *options, self.filepath()]
         done = subprocess.run(command, check=True, capture_output=True, encoding="utf-8")
         if outfile is None:
             return done.stdout

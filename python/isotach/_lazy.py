@@ -67,9 +67,10 @@ class LazyDict(dict[str, V]):
             return default
 
     def __contains__(self, key: object) -> bool:
-        if dict.__contains__(self, key) or self._filled:
+        if dict.__contains__(self, key) or self._filled or not isinstance(key, str):
             return dict.__contains__(self, key)
-        return key in self._names()
+        # One name is looked up: listing all of them may cost much more.
+        return self.get(key) is not None
 
     def __len__(self) -> int:
         return dict.__len__(self) if self._filled else len(self._names())
