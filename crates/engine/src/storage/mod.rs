@@ -10,6 +10,7 @@ use std::sync::Arc;
 pub mod local;
 pub mod memory;
 pub mod metadata;
+pub(crate) mod reopening;
 pub(crate) mod uninit;
 
 pub use local::LocalFile;

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use super::context::Context;
 use crate::error::{Error, ErrorKind, OtherFileReason, Result};
 use crate::storage::Storage;
-use crate::storage::local::LocalFile;
+use crate::storage::reopening::ReopeningFile;
 
 /// Files one file keeps open for what refers to them. A virtual data set over more files than
 /// that works too; the oldest are then opened again when they are needed again.
@@ -85,7 +85,7 @@ impl Context {
     pub(super) fn raw_file(&self, name: &str) -> Result<Option<Arc<dyn Storage>>> {
         self.check_allowed(name)?;
         for path in candidates(Path::new(&*self.name), Path::new(name), ReferenceKind::RawData) {
-            match LocalFile::open(&path) {
+            match path.canonicalize().and_then(ReopeningFile::open) {
                 Ok(file) => return Ok(Some(Arc::new(file))),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => {
@@ -126,7 +126,7 @@ impl Context {
         if let Some(context) = self.others.lock().by_path.get(&path) {
             return Ok(Arc::clone(context));
         }
-        let storage = LocalFile::open(&path).map_err(failed)?;
+        let storage = ReopeningFile::open(path.clone()).map_err(failed)?;
         let others = OtherFiles {
             opened_by: Some(Arc::downgrade(self)),
             depth: self.others.depth + 1,
