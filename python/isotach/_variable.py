@@ -233,6 +233,11 @@ class Variable:
         """Whether characters with an `_Encoding` become strings."""
         return self._settings["chartostring"]
 
+    @property
+    def auto_complex(self) -> bool:
+        """What the file was opened with."""
+        return bool(self._grp.auto_complex)
+
     def _set(self, **settings: bool) -> None:
         self._settings.update(settings)
         object.__setattr__(self, "_read", None)
