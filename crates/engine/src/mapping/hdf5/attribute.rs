@@ -81,7 +81,10 @@ pub struct Attributes {
 impl Attributes {
     /// The attribute `name`.
     pub fn get(&self, name: &str) -> Option<&Attribute> {
-        self.attributes.iter().find(|attribute| attribute.name() == name)
+        // Most names differ in length, which is told without looking at them.
+        let is_called =
+            |found: &&Attribute| found.entry().name.len() == name.len() && found.name() == name;
+        self.attributes.iter().find(is_called)
     }
 
     /// All attributes of an object.
