@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import threading
 import weakref
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 
 #: Byte orders as NumPy has them.
 _ORDERS: dict[str, Order] = {"little": "<", "big": ">", "native": "="}
+
+#: A reader is made for settings that stay as they are while it is made.
+_changing = threading.RLock()
 
 
 class Variable:
@@ -187,9 +191,10 @@ class Variable:
         return read(elem)
 
     def _prepared(self) -> Read:
-        self._check()
-        read = reader(self)
-        object.__setattr__(self, "_read", read)
+        with _changing:
+            self._check()
+            read = reader(self)
+            object.__setattr__(self, "_read", read)
         return read
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
@@ -206,9 +211,10 @@ class Variable:
         """Reads elements as they are stored, unmasked and unscaled, in the variable's dtype."""
         read = self._raw_read
         if read is None:
-            self._check()
-            read = raw_reader(self)
-            object.__setattr__(self, "_raw_read", read)
+            with _changing:
+                self._check()
+                read = raw_reader(self)
+                object.__setattr__(self, "_raw_read", read)
         return read
 
     # How reads are shown
@@ -239,8 +245,9 @@ class Variable:
         return bool(self._grp.auto_complex)
 
     def _set(self, **settings: bool) -> None:
-        self._settings.update(settings)
-        object.__setattr__(self, "_read", None)
+        with _changing:
+            self._settings.update(settings)
+            object.__setattr__(self, "_read", None)
 
     def set_auto_mask(self, mask: bool) -> None:
         """Turns masks of missing elements on or off."""
@@ -439,10 +446,11 @@ class Variable:
     def _close(self) -> None:
         self._describe_quietly()
         put = object.__setattr__
-        put(self, "_native", CLOSED)
-        put(self, "_raw_read", None)
-        put(self, "_read", None)
-        put(self, "_attributes", None)
+        with _changing:
+            put(self, "_native", CLOSED)
+            put(self, "_raw_read", None)
+            put(self, "_read", None)
+            put(self, "_attributes", None)
 
     def _describe_quietly(self) -> None:
         """The type outlives the file, where it was ever looked at or is there to be had."""
