@@ -53,6 +53,17 @@ def once(work):
     return time.perf_counter() - start
 
 
+def race(works, runs=3, warm_up=True):
+    """Median seconds of each of `works`, in turns: a slow moment of the machine meets all."""
+    seconds = {name: [] for name in works}
+    for name in works if warm_up else ():
+        works[name]()
+    for _ in range(runs):
+        for name, work in works.items():
+            seconds[name].append(once(work))
+    return {name: statistics.median(found) for name, found in seconds.items()}
+
+
 def rust(name, *arguments):
     """What the Rust program prints: a dict from name to the seconds behind it."""
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
@@ -95,11 +106,11 @@ def open_and_close():
 @row
 def list_variables():
     path = warm(data.many_variables(4000))
-    rival = median(lambda: opened(netCDF4, path), 3)
     ours = rust("list", path)["list"][0]
-    yield "list 4,000 variables x 10 attributes, Rust", "1/25", ours, {"netCDF4": rival}
-    ours = median(lambda: opened(isotach, path))
-    yield "list 4,000 variables x 10 attributes, Python", "1/6", ours, {"netCDF4": rival}
+    times = race({m.__name__: lambda m=m: opened(m, path) for m in (isotach, netCDF4)})
+    rival = {"netCDF4": times["netCDF4"]}
+    yield "list 4,000 variables x 10 attributes, Rust", "1/25", ours, rival
+    yield "list 4,000 variables x 10 attributes, Python", "1/6", times["isotach"], rival
 
 
 @row
@@ -110,20 +121,22 @@ def list_attributes():
                 dataset.getncattr(name)
 
     path = warm(data.many_attributes())
-    rival = median(lambda: get_all(netCDF4), 3)
     ours = rust("list", path)["list"][0]
-    yield "list 10,000 attributes of 100 doubles, Rust", "1/20", ours, {"netCDF4": rival}
-    ours = median(lambda: get_all(isotach))
-    yield "list 10,000 attributes of 100 doubles, Python", "1/6", ours, {"netCDF4": rival}
+    times = race({m.__name__: lambda m=m: get_all(m) for m in (isotach, netCDF4)})
+    rival = {"netCDF4": times["netCDF4"]}
+    yield "list 10,000 attributes of 100 doubles, Rust", "1/20", ours, rival
+    yield "list 10,000 attributes of 100 doubles, Python", "1/6", times["isotach"], rival
 
 
 @row
 def xarray_open():
     path = warm(data.many_variables(2000))
-    engines = {
-        engine: median(lambda engine=engine: xr.open_dataset(path, engine=engine).close(), runs)
-        for engine, runs in (("isotach", 5), ("netcdf4", 5), ("h5netcdf", 1))
-    }
+
+    def opened_by(engine):
+        return lambda: xr.open_dataset(path, engine=engine).close()
+
+    engines = race({engine: opened_by(engine) for engine in ("isotach", "netcdf4")}, 5)
+    engines["h5netcdf"] = once(opened_by("h5netcdf"))
     ours = engines.pop("isotach")
     yield "xr.open_dataset, 2,000 variables", "1/3 of netcdf4, 1/50 of h5netcdf", ours, engines
 
@@ -144,16 +157,14 @@ def contiguous_slabs():
 @row
 def small_slabs():
     path = warm(data.maps("contiguous"))
-    times = {}
-    for module in (isotach, netCDF4):
-        with module.Dataset(path) as dataset:
-            variable = dataset["v"]
 
-            def read(variable=variable):
-                for i in range(10_000):
-                    variable[i % 1560, 10:12, 20:30]
+    def read(variable):
+        for i in range(10_000):
+            variable[i % 1560, 10:12, 20:30]
 
-            times[module.__name__] = median(read, 3)
+    with isotach.Dataset(path) as ours, netCDF4.Dataset(path) as theirs:
+        works = {"isotach": lambda: read(ours["v"]), "netCDF4": lambda: read(theirs["v"])}
+        times = race(works)
     ours = times.pop("isotach")
     yield "10,000 reads of one small slab, Python", "1/8", ours, times
 
@@ -182,13 +193,17 @@ def whole_variable(path):
         if not np.array_equal(np.asarray(read()).reshape(expected.shape), expected):
             raise AssertionError(f"{path} reads differently")
     del expected
-    return {
-        "isotach": median(lambda: with_netcdf(isotach)),
-        "netCDF4": median(lambda: with_netcdf(netCDF4), 2),
-        "hidefix": median(with_hidefix, 3),
-        "h5py": median(with_h5py, 2),
-        "h5netcdf": median(with_h5netcdf, 1),
+    works = {
+        "isotach": lambda: with_netcdf(isotach),
+        "netCDF4": lambda: with_netcdf(netCDF4),
+        "hidefix": with_hidefix,
     }
+    times = race(works)
+    inflated = [rust("inflate", path)["inflate"][0] for _ in range(3)]
+    times["libdeflate x 2"] = statistics.median(inflated)
+    times["h5py"] = once(with_h5py)
+    times["h5netcdf"] = once(with_h5netcdf)
+    return times
 
 
 @row
@@ -202,7 +217,6 @@ def deflated():
         target = "1/4 of netCDF4"
         if size >= 100_000:
             target += ", < hidefix, libdeflate / 0.85"
-            times["libdeflate x 2"] = rust("inflate", path)["inflate"][0]
         yield f"1 GB float64, shuffle + deflate, chunks of {size >> 10:,} KiB", target, ours, times
 
 
@@ -217,7 +231,7 @@ def ar4_series():
     path = warm(data.ar4())
     with netCDF4.Dataset(path) as dataset:
         dataset.set_auto_maskandscale(False)
-        rival = once(lambda: series(dataset["pr"], 20)) / 20
+        rival = median(lambda: series(dataset["pr"], 20), 3) / 20
     for budget, target in (
         (None, "1/50"),
         (4 << 20, "1/3.5"),
@@ -252,12 +266,18 @@ def xt_slices():
                 variable[:, z, y, :]
 
     path = warm(data.xt())
-    with netCDF4.Dataset(path) as dataset:
-        dataset.set_auto_maskandscale(False)
-        few = once(lambda: slices(dataset["u"], range(1), range(4)))
-    with isotach.Dataset(path) as dataset:
-        dataset.set_auto_maskandscale(False)
-        ours = once(lambda: slices(dataset["u"], range(8), range(64)))
+
+    def sliced(module, levels, rows):
+        with module.Dataset(path) as dataset:
+            dataset.set_auto_maskandscale(False)
+            slices(dataset["u"], levels, rows)
+
+    works = {
+        "few": lambda: sliced(netCDF4, range(1), range(4)),
+        "isotach": lambda: sliced(isotach, range(8), range(64)),
+    }
+    times = race(works)
+    ours, few = times["isotach"], times["few"]
     work = "every x-t slice of u(240,8,64,1024), default chunks (netCDF4: 4 slices x 128)"
     yield work, "1/150", ours, {"netCDF4": few * 128}
 
@@ -266,11 +286,14 @@ def xt_slices():
 def map_series():
     for kind in ("classic", "contiguous"):
         path = warm(data.maps(kind))
-        times = {}
-        for module in (isotach, netCDF4):
-            with module.Dataset(path) as dataset:
+        with isotach.Dataset(path) as ours, netCDF4.Dataset(path) as theirs:
+            for dataset in (ours, theirs):
                 dataset.set_auto_maskandscale(False)
-                times[module.__name__] = once(lambda dataset=dataset: series(dataset["v"], 1000))
+            works = {
+                "isotach": lambda ours=ours: series(ours["v"], 1000),
+                "netCDF4": lambda theirs=theirs: series(theirs["v"], 1000),
+            }
+            times = race(works)
         ours = times.pop("isotach")
         yield f"1,000 random time series across maps, {kind}", "1/5", ours, times
 
