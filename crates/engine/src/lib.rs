@@ -5,6 +5,17 @@
 //! variables and attributes, `plan` turns a selection into extents and chunks, `read` fetches,
 //! decodes and scatters them into the caller's memory, `cache` keeps decoded chunks within one
 //! budget. [`File`] is the public face.
+//!
+//! ```no_run
+//! use isotach::File;
+//! use isotach::model::selection::Selection;
+//!
+//! let file = File::open("air_temperature.nc")?;
+//! let variable = file.variable("air_temperature")?;
+//! let (values, _) = variable.read_as::<f64>(&Selection::all(&variable.shape()?))?;
+//! # assert!(!values.is_empty());
+//! # Ok::<(), isotach::Error>(())
+//! ```
 
 mod attribute;
 pub mod cache;
