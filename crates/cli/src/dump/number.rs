@@ -6,6 +6,8 @@ use std::io::Write;
 const EXACT_INTEGERS: f64 = 9_007_199_254_740_992.0;
 /// Bytes of the longest number with the digits that `-p` allows, with room to spare.
 const SCIENTIFIC_BYTES: usize = 48;
+/// Digits that are computed without the standard library: as many as a double is sure to have.
+const EXACT_DIGITS: usize = 15;
 
 /// `%.{precision}g`, with every digit of the precision where `alternate` (`%#g`). For finite
 /// numbers.
@@ -13,17 +15,28 @@ pub(super) fn general(value: f64, precision: usize, alternate: bool) -> String {
     let precision = precision.max(1);
     let scientific = format!("{value:.*e}", precision - 1);
     let mut text = Vec::with_capacity(scientific.len() + 4);
-    push_placed(&mut text, scientific.as_bytes(), precision, alternate);
+    push_scientific(&mut text, scientific.as_bytes(), precision, alternate);
     String::from_utf8(text).unwrap_or(scientific)
 }
 
-/// Appends `%.{precision}g` of a finite number. Data sections consist of these, so nothing is
-/// allocated here.
+/// Appends `%.{precision}g` of a finite number. Data sections consist of these, so
+/// nothing is allocated for most of them.
 pub(super) fn push_general(text: &mut Vec<u8>, value: f64, precision: usize) {
     let precision = precision.max(1);
     let limit = 10f64.powi(precision.min(15) as i32);
     if value.abs() < limit.min(EXACT_INTEGERS) && value.trunc() == value && value != 0.0 {
         return push_integer(text, value as i64);
+    }
+    if let Some((mut rest, exponent)) = exact_digits(value.abs(), precision) {
+        if value < 0.0 {
+            text.push(b'-');
+        }
+        let mut digits = [0; EXACT_DIGITS];
+        for digit in digits[..precision].iter_mut().rev() {
+            *digit = b'0' + (rest % 10) as u8;
+            rest /= 10;
+        }
+        return push_placed(text, &digits[..precision], exponent, precision, false);
     }
     let mut scientific = [0; SCIENTIFIC_BYTES];
     let mut rest = &mut scientific[..];
@@ -31,7 +44,38 @@ pub(super) fn push_general(text: &mut Vec<u8>, value: f64, precision: usize) {
         return text.extend_from_slice(general(value, precision, false).as_bytes());
     }
     let len = SCIENTIFIC_BYTES - rest.len();
-    push_placed(text, &scientific[..len], precision, false);
+    push_scientific(text, &scientific[..len], precision, false);
+}
+
+/// The first digits of a positive number, rounded (halves to even), and the exponent of the first
+/// of them; `None` where 128 bits do not hold what they are computed from. The standard library
+/// is slow where a number has few digits behind its point, as most that are measured have.
+fn exact_digits(value: f64, precision: usize) -> Option<(u64, i32)> {
+    const FRACTION_BITS: u32 = 52;
+    let (bits, precision) = (value.to_bits(), precision as u32);
+    let biased_exponent = (bits >> FRACTION_BITS) as i32;
+    // The value is mantissa / 2^shift; subnormal numbers have other mantissas.
+    let mantissa = (bits & ((1 << FRACTION_BITS) - 1)) | (1 << FRACTION_BITS);
+    let shift = 1075 - biased_exponent;
+    if biased_exponent == 0 || !(1..=120).contains(&shift) || precision as usize > EXACT_DIGITS {
+        return None;
+    }
+    let (least, limit) = (10u128.pow(precision - 1), 10u128.pow(precision));
+    let mut exponent = value.log10().floor() as i32;
+    for _ in 0..2 {
+        // 2^53 * 10^22 is less than 2^127.
+        let decimals = u32::try_from(precision as i32 - 1 - exponent).ok().filter(|&n| n <= 22)?;
+        let scaled = u128::from(mantissa) * 10u128.pow(decimals);
+        let (digits, rest) = (scaled >> shift, scaled & ((1 << shift) - 1));
+        let half = 1 << (shift - 1);
+        let digits = digits + u128::from(rest > half || (rest == half && digits % 2 == 1));
+        match () {
+            () if digits >= limit => exponent += 1,
+            () if digits < least => exponent -= 1,
+            () => return Some((digits as u64, exponent)),
+        }
+    }
+    None
 }
 
 /// Appends an integer.
@@ -53,32 +97,40 @@ pub(super) fn push_integer(text: &mut Vec<u8>, value: i64) {
     text.extend_from_slice(&digits[begin..]);
 }
 
-/// Appends a number that Rust wrote with an exponent (`-1.250e-7`) the way that `%g` writes it:
-/// the same digits, but the point in its place unless that is far away.
-fn push_placed(text: &mut Vec<u8>, scientific: &[u8], precision: usize, alternate: bool) {
+/// Appends a number that Rust wrote with an exponent (`-1.250e-7`) the way that `%g` writes it.
+fn push_scientific(text: &mut Vec<u8>, scientific: &[u8], precision: usize, alternate: bool) {
     let at = scientific.iter().position(|&byte| byte == b'e').unwrap_or(scientific.len());
     let (mantissa, exponent) = scientific.split_at(at);
     let exponent = exponent.get(1..).and_then(|digits| std::str::from_utf8(digits).ok());
     let exponent: i32 = exponent.and_then(|digits| digits.parse().ok()).unwrap_or(0);
-    let mantissa = match mantissa.strip_prefix(b"-") {
-        Some(size) => {
-            text.push(b'-');
-            size
-        }
-        None => mantissa,
-    };
-    let mut digits = mantissa.iter().copied().filter(u8::is_ascii_digit);
+    if mantissa.starts_with(b"-") {
+        text.push(b'-');
+    }
+    let digits: Vec<u8> = mantissa.iter().copied().filter(u8::is_ascii_digit).collect();
+    push_placed(text, &digits, exponent, precision, alternate);
+}
+
+/// Appends digits with the point in its place, or with an exponent where that is far away.
+fn push_placed(
+    text: &mut Vec<u8>,
+    digits: &[u8],
+    exponent: i32,
+    precision: usize,
+    alternate: bool,
+) {
     let begin = text.len();
     let is_scientific = exponent < -4 || exponent >= precision as i32;
     let whole = if is_scientific { 0 } else { exponent };
     if whole < 0 {
         text.extend_from_slice(b"0.");
         text.extend(std::iter::repeat_n(b'0', whole.unsigned_abs() as usize - 1));
+        text.extend_from_slice(digits);
     } else {
-        text.extend(digits.by_ref().take(whole as usize + 1));
+        let (before, behind) = digits.split_at(digits.len().min(whole as usize + 1));
+        text.extend_from_slice(before);
         text.push(b'.');
+        text.extend_from_slice(behind);
     }
-    text.extend(digits);
     if !alternate {
         let zeros = text[begin..].iter().rev().take_while(|&&byte| byte == b'0').count();
         text.truncate(text.len() - zeros);
@@ -160,6 +212,24 @@ mod tests {
         assert_eq!(general(1e10, 7, true), "1.000000e+10");
         assert_eq!(general(1234567.0, 7, true), "1234567.");
         assert_eq!(general(0.0, 3, true), "0.00");
+    }
+
+    #[test]
+    fn the_fast_way_finds_the_same_digits() {
+        let mut state = 1u64;
+        let mut text = Vec::new();
+        for index in 0..200_000u32 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(99);
+            let spread = (state >> 40) as f64 * 10f64.powi(index as i32 % 40 - 25);
+            let halves = ((state >> 44) as f64 - 500_000.0) / f64::from(1u32 << (index % 24));
+            let nearly = 10f64.powi(index as i32 % 12 - 6).next_down();
+            for value in [spread, f64::from(spread as f32), -halves, nearly] {
+                let precision = index as usize % 15 + 1;
+                text.clear();
+                push_general(&mut text, value, precision);
+                assert_eq!(text, general(value, precision, false).into_bytes(), "{value:e}");
+            }
+        }
     }
 
     #[test]
