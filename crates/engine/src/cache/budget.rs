@@ -48,7 +48,8 @@ mod tests {
     #[test]
     fn the_default_is_some_memory() {
         assert!(
-            (1..=LARGEST_DEFAULT).contains(&(physical_memory() / SHARE_OF_MEMORY).min(LARGEST_DEFAULT))
+            (1..=LARGEST_DEFAULT)
+                .contains(&(physical_memory() / SHARE_OF_MEMORY).min(LARGEST_DEFAULT))
         );
     }
 }
