@@ -49,7 +49,8 @@ $(VENV)/.ready: tools/requirements.txt
 	touch $@
 
 $(VENV)/.installed: $(VENV)/.ready pyproject.toml Cargo.lock $(shell find crates python -name '*.rs' -o -name '*.toml' -o -name '*.py' -o -name '*.pyi')
-	$(BIN)/python -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps .
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pip install -q --disable-pip-version-check \
+		--no-build-isolation --no-deps .
 	touch $@
 
 .build/debian: tools/debian-packages
