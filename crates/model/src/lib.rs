@@ -19,5 +19,5 @@ pub use convert::{ConvertError, Misfit, RangeReport, Rules, convert};
 pub use data_type::{Atomic, DataType, Field, ForeignType, UserClass, UserType};
 pub use number::Number;
 pub use selection::{Axis, Index, Indexed, Selection, SelectionError, parse_indices};
-pub use stored::{DecodeError, Heap, NativeOrder, NoHeap, StoredMember, StoredType};
+pub use stored::{DecodeError, Heap, NativeOrder, NoHeap, PartialInt, StoredMember, StoredType};
 pub use values::Values;

@@ -5,8 +5,11 @@
 
 mod decode;
 mod native_order;
+mod partial_int;
 #[cfg(test)]
 mod tests;
+
+use crate::Atomic;
 
 pub use decode::{DecodeError, TypeFault};
 pub use native_order::NativeOrder;
@@ -18,6 +21,8 @@ pub enum StoredType {
     Int { size: usize, big_endian: bool },
     /// An unsigned integer of 1, 2, 4 or 8 bytes.
     UInt { size: usize, big_endian: bool },
+    /// An integer that does not use all bits of its bytes.
+    PartialInt(PartialInt),
     /// An IEEE float of 4 or 8 bytes.
     Float { size: usize, big_endian: bool },
     /// netCDF's char: one byte.
@@ -35,6 +40,18 @@ pub enum StoredType {
     Compound { size: usize, members: Vec<StoredMember> },
     /// `len` elements after one another.
     Array { len: usize, base: Box<StoredType> },
+}
+
+/// An integer of 1, 2, 4 or 8 bytes of which only some bits count: `precision` of them, the lowest
+/// at `bit_offset`. It is shown as a number of as many bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct PartialInt {
+    pub size: usize,
+    pub big_endian: bool,
+    pub signed: bool,
+    pub bit_offset: u32,
+    pub precision: u32,
 }
 
 /// A member of a stored compound.
@@ -88,6 +105,7 @@ impl StoredType {
     pub fn size(&self) -> usize {
         match self {
             Self::Char => 1,
+            Self::PartialInt(integer) => integer.size,
             Self::Int { size, .. }
             | Self::UInt { size, .. }
             | Self::Float { size, .. }
@@ -101,6 +119,29 @@ impl StoredType {
         }
     }
 
+    /// netCDF's type of the number that an element is; `None` where it is none.
+    pub fn number(&self) -> Option<Atomic> {
+        let (size, signed) = match self {
+            Self::Int { size, .. } => (*size, true),
+            Self::UInt { size, .. } => (*size, false),
+            Self::PartialInt(integer) => (integer.size, integer.signed),
+            Self::Float { size: 4, .. } => return Some(Atomic::Float),
+            Self::Float { size: 8, .. } => return Some(Atomic::Double),
+            _ => return None,
+        };
+        Some(match (size, signed) {
+            (1, true) => Atomic::Byte,
+            (2, true) => Atomic::Short,
+            (4, true) => Atomic::Int,
+            (8, true) => Atomic::Int64,
+            (1, false) => Atomic::UByte,
+            (2, false) => Atomic::UShort,
+            (4, false) => Atomic::UInt,
+            (8, false) => Atomic::UInt64,
+            _ => return None,
+        })
+    }
+
     /// True where an element is whole in itself, without a reference into a heap.
     pub fn is_flat(&self) -> bool {
         match self {
@@ -109,6 +150,7 @@ impl StoredType {
             Self::Array { base, .. } => base.is_flat(),
             Self::Int { .. }
             | Self::UInt { .. }
+            | Self::PartialInt(_)
             | Self::Float { .. }
             | Self::Char
             | Self::Bytes { .. }

@@ -32,6 +32,9 @@ fn specification<'py>(py: Python<'py>, stored: &StoredType) -> PyResult<Option<B
     let code = match stored {
         StoredType::Int { size, .. } => format!("=i{size}"),
         StoredType::UInt { size, .. } => format!("=u{size}"),
+        StoredType::PartialInt(integer) => {
+            format!("={}{}", if integer.signed { 'i' } else { 'u' }, integer.size)
+        }
         StoredType::Float { size, .. } => format!("=f{size}"),
         StoredType::Char => "S1".to_owned(),
         StoredType::Bytes { size, .. } => format!("V{size}"),

@@ -48,26 +48,28 @@ impl Array {
                 self.read_vec::<$type>(selection, count).map(<$type as Number>::into_values)
             };
         }
-        match &self.stored {
-            StoredType::Char => self.read_vec::<u8>(selection, count).map(Values::Char),
-            StoredType::Int { size: 1, .. } => numbers!(i8),
-            StoredType::Int { size: 2, .. } => numbers!(i16),
-            StoredType::Int { size: 4, .. } => numbers!(i32),
-            StoredType::Int { size: 8, .. } => numbers!(i64),
-            StoredType::UInt { size: 1, .. } => numbers!(u8),
-            StoredType::UInt { size: 2, .. } => numbers!(u16),
-            StoredType::UInt { size: 4, .. } => numbers!(u32),
-            StoredType::UInt { size: 8, .. } => numbers!(u64),
-            StoredType::Float { size: 4, .. } => numbers!(f32),
-            StoredType::Float { size: 8, .. } => numbers!(f64),
-            stored => {
+        if self.stored == StoredType::Char {
+            return self.read_vec::<u8>(selection, count).map(Values::Char);
+        }
+        match self.stored.number() {
+            Some(Atomic::Byte) => numbers!(i8),
+            Some(Atomic::Short) => numbers!(i16),
+            Some(Atomic::Int) => numbers!(i32),
+            Some(Atomic::Int64) => numbers!(i64),
+            Some(Atomic::UByte) => numbers!(u8),
+            Some(Atomic::UShort) => numbers!(u16),
+            Some(Atomic::UInt) => numbers!(u32),
+            Some(Atomic::UInt64) => numbers!(u64),
+            Some(Atomic::Float) => numbers!(f32),
+            Some(Atomic::Double) => numbers!(f64),
+            _ => {
                 let len = self.byte_count(count)?;
                 let bytes = memory::filled_vec::<u8, _>(len, |into| {
                     self.fill(selection, into, false, cache::global())
                 });
                 let bytes = bytes.ok_or_else(|| self.no_memory(len))??;
                 let heap = ArrayHeap(self.heap.as_deref());
-                stored.decode(&bytes, count, &heap).map_err(|error| self.decode_error(error))
+                self.stored.decode(&bytes, count, &heap).map_err(|error| self.decode_error(error))
             }
         }
     }
@@ -189,7 +191,7 @@ impl Array {
         selection: &Selection,
         into: &'m mut [MaybeUninit<T>],
     ) -> Result<(&'m mut [u8], RangeReport)> {
-        let from = self.number_type().ok_or_else(|| self.wrong_type("numbers"))?;
+        let from = self.stored.number().ok_or_else(|| self.wrong_type("numbers"))?;
         let count = self.element_count(selection)?;
         let into = memory::as_bytes_mut(into);
         let (needed_bytes, given_bytes) =
@@ -242,23 +244,6 @@ impl Array {
             report.add(converted);
         }
         Ok((bytes, report))
-    }
-
-    /// netCDF's type of the stored numbers; `None` where they are none.
-    fn number_type(&self) -> Option<Atomic> {
-        Some(match self.stored {
-            StoredType::Int { size: 1, .. } => Atomic::Byte,
-            StoredType::Int { size: 2, .. } => Atomic::Short,
-            StoredType::Int { size: 4, .. } => Atomic::Int,
-            StoredType::Int { size: 8, .. } => Atomic::Int64,
-            StoredType::UInt { size: 1, .. } => Atomic::UByte,
-            StoredType::UInt { size: 2, .. } => Atomic::UShort,
-            StoredType::UInt { size: 4, .. } => Atomic::UInt,
-            StoredType::UInt { size: 8, .. } => Atomic::UInt64,
-            StoredType::Float { size: 4, .. } => Atomic::Float,
-            StoredType::Float { size: 8, .. } => Atomic::Double,
-            _ => return None,
-        })
     }
 
     fn byte_count(&self, count: usize) -> Result<usize> {

@@ -88,6 +88,8 @@ impl StoredType {
                 1 | 2 | 4 | 8 => Ok(*size),
                 _ => Err(TypeFault::NumberSize { size: *size }),
             },
+            Self::PartialInt(integer) if integer.is_valid() => Ok(integer.size),
+            Self::PartialInt(integer) => Err(TypeFault::NumberSize { size: integer.size }),
             Self::Float { size, .. } => match size {
                 4 | 8 => Ok(*size),
                 _ => Err(TypeFault::NumberSize { size: *size }),
@@ -200,6 +202,12 @@ impl<H: Heap + ?Sized> Decoder<'_, H> {
             StoredType::UInt { big_endian, .. } => rows.numbers::<u64>(*big_endian),
             StoredType::Float { size: 4, big_endian } => rows.numbers::<f32>(*big_endian),
             StoredType::Float { big_endian, .. } => rows.numbers::<f64>(*big_endian),
+            StoredType::PartialInt(integer) => {
+                let mut bytes = rows.to_vec();
+                integer.unpack(&mut bytes);
+                let rows = Rows { bytes: &bytes, stride: rows.size, ..rows };
+                self.decode(&integer.whole(), rows)?
+            }
             StoredType::Char => Values::Char(rows.to_vec()),
             StoredType::Bytes { size, reversed } => {
                 let mut bytes = rows.to_vec();

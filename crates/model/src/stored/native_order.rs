@@ -1,11 +1,11 @@
 //! Bringing flat elements to the machine's byte order where they stand.
 
-use super::StoredType;
+use super::{PartialInt, StoredType};
 use crate::byte_order;
 
-/// Which bytes of an element to reverse so that its numbers are in the machine's byte order, and
-/// numbers without a Rust type have their lowest byte first. References into heaps stay as they
-/// are.
+/// What to do with the bytes of an element so that its numbers are in the machine's byte order and
+/// use all their bits, and numbers without a Rust type have their lowest byte first. References
+/// into heaps stay as they are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NativeOrder {
     element_size: usize,
@@ -16,12 +16,14 @@ pub struct NativeOrder {
 enum Step {
     /// `count` numbers of `width` bytes, one after the other.
     Swap { offset: usize, width: usize, count: usize },
+    /// `count` integers that do not use all their bits, one after the other.
+    Unpack { offset: usize, integer: PartialInt, count: usize },
     /// `count` elements of `order`, one after the other.
     Each { offset: usize, count: usize, order: NativeOrder },
 }
 
 impl StoredType {
-    /// What is to be reversed in an element of this type.
+    /// What is to be done with an element of this type.
     pub fn native_order(&self) -> NativeOrder {
         let mut order = NativeOrder { element_size: self.size(), steps: Vec::new() };
         order.collect(self, 0);
@@ -46,7 +48,7 @@ impl NativeOrder {
         }
     }
 
-    /// Reverses what is to be reversed in all whole elements of `bytes`.
+    /// Does it to all whole elements of `bytes`.
     pub fn apply(&self, bytes: &mut [u8]) {
         if let Some(width) = self.plain_width() {
             let whole = bytes.len() - bytes.len() % self.element_size.max(1);
@@ -54,6 +56,11 @@ impl NativeOrder {
         }
         if self.is_native() || self.element_size == 0 {
             return;
+        }
+        if let [Step::Unpack { offset: 0, integer, count: 1 }] = self.steps[..]
+            && integer.size == self.element_size
+        {
+            return integer.unpack(bytes);
         }
         for element in bytes.chunks_exact_mut(self.element_size) {
             for step in &self.steps {
@@ -69,6 +76,9 @@ impl NativeOrder {
             | StoredType::UInt { size, big_endian }
             | StoredType::Float { size, big_endian } => {
                 self.push_swap(offset, *size, foreign(*big_endian));
+            }
+            StoredType::PartialInt(integer) => {
+                self.steps.push(Step::Unpack { offset, integer: *integer, count: 1 });
             }
             StoredType::Bytes { size, reversed } => self.push_swap(offset, *size, *reversed),
             StoredType::Compound { members, .. } => {
@@ -110,6 +120,9 @@ impl Step {
     fn apply(&self, element: &mut [u8]) {
         let (offset, len) = match self {
             Self::Swap { offset, width, count } => (*offset, width.saturating_mul(*count)),
+            Self::Unpack { offset, integer, count } => {
+                (*offset, integer.size.saturating_mul(*count))
+            }
             Self::Each { offset, count, order } => {
                 (*offset, order.element_size.saturating_mul(*count))
             }
@@ -118,6 +131,7 @@ impl Step {
         let Some(bytes) = element.get_mut(offset..end) else { return };
         match self {
             Self::Swap { width, .. } => byte_order::swap_in_place(bytes, *width),
+            Self::Unpack { integer, .. } => integer.unpack(bytes),
             Self::Each { order, .. } => order.apply(bytes),
         }
     }

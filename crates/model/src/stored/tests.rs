@@ -247,3 +247,45 @@ proptest! {
         prop_assert_eq!(native.canonical_bytes(), values.canonical_bytes());
     }
 }
+
+#[test]
+fn integers_of_some_bits_are_numbers() {
+    let integer = |big_endian, signed, bit_offset, precision| {
+        let size = 4;
+        PartialInt { size, big_endian, signed, bit_offset, precision }
+    };
+    // Padding is set, the number is -3 or 2^17 - 3.
+    let stored = ((0x1fffd_u32 << 5) | 0xf000_001f).to_le_bytes();
+    let reversed: Vec<u8> = stored.iter().rev().copied().collect();
+    for (bytes, big_endian) in [(stored.to_vec(), false), (reversed, true)] {
+        let signed = StoredType::PartialInt(integer(big_endian, true, 5, 17));
+        assert_eq!(signed.decode(&bytes, 1, &NoHeap).unwrap(), Values::I32(vec![-3]));
+        let unsigned = StoredType::PartialInt(integer(big_endian, false, 5, 17));
+        assert_eq!(unsigned.decode(&bytes, 1, &NoHeap).unwrap(), Values::U32(vec![0x1fffd]));
+        // The same where it stands, also behind something else.
+        let members = vec![
+            StoredMember { name: "a".into(), offset: 0, stored: StoredType::Char },
+            StoredMember { name: "b".into(), offset: 1, stored: signed.clone() },
+        ];
+        let compound = StoredType::Compound { size: 5, members };
+        let mut element = [&b"x"[..], &bytes].concat();
+        compound.native_order().apply(&mut element);
+        assert_eq!(element[1..], (-3_i32).to_ne_bytes());
+        let mut plain = bytes.clone();
+        signed.native_order().apply(&mut plain);
+        assert_eq!(plain, (-3_i32).to_ne_bytes());
+    }
+}
+
+#[test]
+fn integers_whose_bits_lie_outside_are_refused() {
+    for (bit_offset, precision) in [(16, 17), (0, 0), (33, 1), (u32::MAX, 2)] {
+        let integer =
+            PartialInt { size: 4, big_endian: false, signed: true, bit_offset, precision };
+        let stored = StoredType::PartialInt(integer);
+        assert!(stored.decode(&[0; 4], 1, &NoHeap).is_err());
+        let mut bytes = [1, 2, 3, 4];
+        stored.native_order().apply(&mut bytes);
+        assert_eq!(bytes, [1, 2, 3, 4]);
+    }
+}

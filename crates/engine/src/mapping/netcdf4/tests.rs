@@ -89,16 +89,21 @@ fn enumerations_are_the_same_in_any_order_of_members() {
 }
 
 #[test]
-fn an_integer_that_does_not_use_all_its_bits_is_foreign() {
-    let narrow = Datatype::FixedPoint(FixedPoint {
-        size: 4,
-        byte_order: ByteOrder::Little,
-        signed: true,
-        bit_offset: 4,
-        precision: 17,
-    });
-    let DataType::Foreign(foreign) = types::data_type(&narrow, &mut |_| None) else { panic!() };
-    assert_eq!((foreign.description.as_str(), foreign.size), ("i4le{prec=17,off=4}", 4));
+fn an_integer_that_does_not_use_all_its_bits_is_a_number_of_its_size() {
+    let integer = |size, precision| {
+        Datatype::FixedPoint(FixedPoint {
+            size,
+            byte_order: ByteOrder::Little,
+            signed: true,
+            bit_offset: 4,
+            precision,
+        })
+    };
+    assert_eq!(types::data_type(&integer(4, 17), &mut |_| None), Atomic::Int.into());
+    assert_eq!(types::stored_type(&integer(4, 17)).number(), Some(Atomic::Int));
+    let wide = types::data_type(&integer(16, 17), &mut |_| None);
+    let DataType::Foreign(foreign) = wide else { panic!("{wide:?}") };
+    assert_eq!((foreign.description.as_str(), foreign.size), ("i16le{prec=17,off=4}", 16));
 }
 
 #[test]

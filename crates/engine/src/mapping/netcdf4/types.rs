@@ -5,7 +5,9 @@ use isotach_format::hdf5::message::datatype::{
 };
 use isotach_format::hdf5::text::text;
 use isotach_model::stored::StoredMember;
-use isotach_model::{Atomic, DataType, Field, ForeignType, StoredType, UserClass, UserType};
+use isotach_model::{
+    Atomic, DataType, Field, ForeignType, PartialInt, StoredType, UserClass, UserType,
+};
 
 use std::sync::Arc;
 
@@ -139,21 +141,23 @@ fn c_layout(data_type: &DataType) -> (usize, usize) {
 }
 
 fn integer_type(integer: &FixedPoint) -> Option<Atomic> {
-    let uses_all_bits = u32::from(integer.precision) == integer.size.checked_mul(8)?;
-    if integer.bit_offset != 0 || !uses_all_bits || integer.byte_order == ByteOrder::Vax {
+    stored_integer(integer)?.number()
+}
+
+/// How an integer lies in the file that netCDF has a type for: one of 1, 2, 4 or 8 bytes, whether
+/// or not it uses all their bits.
+fn stored_integer(integer: &FixedPoint) -> Option<StoredType> {
+    if integer.byte_order == ByteOrder::Vax {
         return None;
     }
-    Some(match (integer.size, integer.signed) {
-        (1, true) => Atomic::Byte,
-        (1, false) => Atomic::UByte,
-        (2, true) => Atomic::Short,
-        (2, false) => Atomic::UShort,
-        (4, true) => Atomic::Int,
-        (4, false) => Atomic::UInt,
-        (8, true) => Atomic::Int64,
-        (8, false) => Atomic::UInt64,
-        _ => return None,
-    })
+    let stored = PartialInt {
+        size: integer.size as usize,
+        big_endian: integer.byte_order == ByteOrder::Big,
+        signed: integer.signed,
+        bit_offset: u32::from(integer.bit_offset),
+        precision: u32::from(integer.precision),
+    };
+    stored.is_valid().then(|| stored.simplified())
 }
 
 fn enum_base(base: &Datatype) -> Option<Atomic> {
@@ -176,6 +180,10 @@ fn foreign(datatype: &Datatype) -> DataType {
 pub(super) fn stored_type(datatype: &Datatype) -> StoredType {
     let size = datatype.size() as usize;
     match datatype {
+        Datatype::FixedPoint(integer) => {
+            stored_integer(integer).unwrap_or_else(|| hdf5::stored_type(datatype))
+        }
+        Datatype::Enumeration { base, .. } => stored_type(base),
         Datatype::String { size: 1, .. } => StoredType::Char,
         // As libnetcdf has them: up to the first zero byte, blanks are the writer's own.
         Datatype::String { .. } => StoredType::FixedString { size, space_padded: false },
