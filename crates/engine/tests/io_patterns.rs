@@ -266,18 +266,21 @@ fn virtual_arrays_show_their_pieces_later_ones_on_top() {
             target: vec![blocks(1, 1, 1, 1), blocks(0, 1, 1, 6), blocks(0, 1, 1, 10)],
             source: Arc::clone(&layout),
             selection: whole.clone(),
+            conversion: None,
         },
         // Every other row of the third, out of the first three rows.
         VirtualPiece {
             target: vec![blocks(2, 1, 1, 1), blocks(1, 2, 3, 1), blocks(0, 1, 1, 10)],
             source: Arc::clone(&layout),
             selection: vec![blocks(0, 1, 1, 3), blocks(0, 1, 1, 10)],
+            conversion: None,
         },
         // On top of the second map: a 2 x 3 block out of a row of six.
         VirtualPiece {
             target: vec![blocks(1, 1, 1, 1), blocks(2, 1, 1, 2), blocks(4, 1, 1, 3)],
             source: layout,
             selection: vec![blocks(5, 1, 1, 1), blocks(2, 1, 1, 6)],
+            conversion: None,
         },
     ];
     let mut expected = StoredArray::new(&[3, 6, 10], 4);

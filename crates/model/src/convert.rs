@@ -10,6 +10,8 @@
 //! 2^32 for `uint`, 2^63 for `int64` or 2^64 for `uint64`, which netCDF-C takes to be in range
 //! because it compares with a rounded bound, is reported.
 
+mod elements;
+
 use std::fmt;
 
 use bytemuck::Pod;
@@ -17,6 +19,7 @@ use bytemuck::Pod;
 use crate::data_type::Atomic;
 pub use crate::number::Number;
 use crate::values::Values;
+pub use elements::ElementConversion;
 
 /// How many elements are converted before the count of the misfits is carried to 64 bits.
 const BLOCK_ELEMENTS: usize = 4096;
@@ -39,6 +42,8 @@ pub enum Misfit {
     Cast,
     /// The default fill value of the new type.
     Fill,
+    /// The nearest value of the new type; a double becomes an infinite float.
+    Nearest,
 }
 
 impl Rules {
@@ -50,6 +55,9 @@ impl Rules {
     pub const CLASSIC: Self = Self { misfit: Misfit::Fill, byte_is_either: true };
     /// CDF-5, which has an unsigned byte of its own.
     pub const CLASSIC_64BIT_DATA: Self = Self { misfit: Misfit::Fill, byte_is_either: false };
+    /// HDF5's own rules, where the caller of libhdf5 handles no exceptions: between the source of
+    /// a virtual data set and that itself.
+    pub const HDF5: Self = Self { misfit: Misfit::Nearest, byte_is_either: false };
 }
 
 /// How a conversion went.
@@ -175,10 +183,15 @@ fn convert_elements<S: Cast<D>, D: Number>(
     misfit: Misfit,
 ) -> u64 {
     match misfit {
-        Misfit::Cast => kernel::<S, D>(source, target, |value, _| value),
-        Misfit::Fill => {
-            kernel::<S, D>(source, target, |value, fits| if fits { value } else { D::DEFAULT_FILL })
-        }
+        Misfit::Cast => kernel::<S, D>(source, target, S::cast),
+        Misfit::Fill => kernel::<S, D>(source, target, |number| {
+            let (value, fits) = number.cast();
+            (if fits { value } else { D::DEFAULT_FILL }, fits)
+        }),
+        Misfit::Nearest => kernel::<S, D>(source, target, |number| {
+            let (_, fits) = number.cast();
+            (number.nearest(), fits)
+        }),
     }
 }
 
@@ -186,7 +199,7 @@ fn convert_elements<S: Cast<D>, D: Number>(
 fn kernel<S: Cast<D>, D: Number>(
     source: &[u8],
     target: &mut [u8],
-    settle: impl Fn(D, bool) -> D,
+    cast: impl Fn(S) -> (D, bool),
 ) -> u64 {
     let source_blocks = source.chunks(BLOCK_ELEMENTS * size_of::<S>());
     let target_blocks = target.chunks_mut(BLOCK_ELEMENTS * size_of::<D>());
@@ -195,8 +208,8 @@ fn kernel<S: Cast<D>, D: Number>(
         let mut block_misfits = 0u32;
         let elements = from.chunks_exact(size_of::<S>()).zip(to.chunks_exact_mut(size_of::<D>()));
         for (from, to) in elements {
-            let (value, fits) = bytemuck::pod_read_unaligned::<S>(from).cast();
-            to.copy_from_slice(bytemuck::bytes_of(&settle(value, fits)));
+            let (value, fits) = cast(bytemuck::pod_read_unaligned::<S>(from));
+            to.copy_from_slice(bytemuck::bytes_of(&value));
             block_misfits += u32::from(!fits);
         }
         misfit_count += u64::from(block_misfits);
@@ -231,6 +244,12 @@ impl Values {
 pub trait Cast<D>: Pod {
     /// The number as a `D`, and whether it fits there.
     fn cast(self) -> (D, bool);
+
+    /// The nearest `D`: what a cast makes of floats, and of integers the highest or lowest `D`
+    /// where they are beyond that.
+    fn nearest(self) -> D {
+        self.cast().0
+    }
 }
 
 /// A number that converts to every number.
@@ -270,6 +289,15 @@ macro_rules! from_integers {
                 // It fits when it survives the way there and back, and keeps its sign there.
                 let value = self as $target;
                 (value, (value as $source == self) & ((value < 0) == (self < 0)))
+            }
+
+            #[allow(unused_comparisons)]
+            fn nearest(self) -> $target {
+                match self.cast() {
+                    (value, true) => value,
+                    _ if self < 0 => <$target>::MIN,
+                    _ => <$target>::MAX,
+                }
             }
         }
     )*};
@@ -315,6 +343,15 @@ impl Cast<f32> for f64 {
         // An infinite double is out of range too: so netCDF-C has it.
         let outside = (self > f64::from(f32::MAX)) | (self < f64::from(f32::MIN));
         (self as f32, !outside)
+    }
+
+    fn nearest(self) -> f32 {
+        // Also what rounding would bring back to the largest float.
+        match self.cast() {
+            (_, false) if self > 0.0 => f32::INFINITY,
+            (_, false) => f32::NEG_INFINITY,
+            (value, true) => value,
+        }
     }
 }
 

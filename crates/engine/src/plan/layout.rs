@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use isotach_codec::Pipeline;
+use isotach_model::convert::ElementConversion;
 
 use crate::error::Result;
 use crate::storage::Storage;
@@ -125,6 +126,8 @@ pub struct VirtualPiece {
     pub source: Arc<ArrayLayout>,
     /// Which of the source's elements, in row-major correspondence with `target`.
     pub selection: Vec<Blocks>,
+    /// How the source's elements become the virtual array's; `None` where they are stored alike.
+    pub conversion: Option<Arc<ElementConversion>>,
 }
 
 /// One axis of a regular hyperslab: `count` blocks of `block` elements, `stride` apart.

@@ -5,17 +5,26 @@
 //! ```
 //! A piece's target and selection have the same elements in row-major order. Where they also have
 //! the same shape (axes of one element aside), only what is wanted of the source is read. Otherwise
-//! the piece's whole selection is read and the wanted elements are picked out of it.
+//! the piece's whole selection is read and the wanted elements are picked out of it. Elements of
+//! another type are read into memory of their own, part by part, and converted on their way.
+
+use isotach_model::convert::ElementConversion;
 
 use super::destination::Destination;
+use super::memory;
 use super::reading::{Reading, as_region, target_strides};
 use super::scatter::{OutOfBounds, Source, Target, element_count, scatter};
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::plan::axis_runs::{AxisRun, runs_of_positions};
 use crate::plan::layout::{Blocks, VirtualPiece, VirtualSources};
 
 /// The most memory for a piece whose target and selection have different shapes.
 const WHOLE_PIECE_BYTES: u64 = 1 << 30;
+/// The most stored bytes that are converted at a time, where an element is not larger.
+const CONVERTED_BYTES: u64 = 8 << 20;
+
+/// Positions along one axis of a source, each with the result that wants it.
+type Pairs = [(u64, u64)];
 
 /// Reads the elements of `axes`: fill first, then what the pieces have, one after the other.
 pub(super) fn read(
@@ -63,7 +72,13 @@ fn check(reading: &Reading<'_>, piece: &VirtualPiece) -> Result<()> {
         && counts == count(&piece.selection)
         && piece.target.len() == reading.layout.shape.len()
         && piece.selection.len() == source.shape.len()
-        && source.element_size == reading.layout.element_size;
+        && match &piece.conversion {
+            None => source.element_size == reading.layout.element_size,
+            Some(conversion) => {
+                source.element_size == conversion.source_size()
+                    && reading.layout.element_size == conversion.target_size()
+            }
+        };
     if fits {
         return Ok(());
     }
@@ -112,7 +127,7 @@ fn read_matching(
     matches: &[Option<usize>],
     target: &Target<'_, '_>,
 ) -> Result<()> {
-    let mut axes = Vec::with_capacity(matches.len());
+    let mut axes: Vec<Vec<(u64, u64)>> = Vec::with_capacity(matches.len());
     let mut strides = Vec::with_capacity(matches.len());
     for (blocks, axis) in piece.selection.iter().zip(matches) {
         let pairs: Vec<(u64, u64)> = match axis {
@@ -122,7 +137,7 @@ fn read_matching(
             }
             None => vec![(blocks.start, 0)],
         };
-        axes.push(runs_of_positions(pairs));
+        axes.push(pairs);
         strides.push(axis.map_or(0, |axis| target.strides[axis]));
     }
     // Axes of one element of the target: their one index, once for each result that wants it.
@@ -134,10 +149,117 @@ fn read_matching(
         let steps: Vec<usize> = steps.collect();
         offsets = offsets.iter().flat_map(|at| steps.iter().map(move |step| at + step)).collect();
     }
+    let axes: Vec<&Pairs> = axes.iter().map(Vec::as_slice).collect();
     offsets.into_iter().try_for_each(|offset| {
         let target = Target { offset, strides: &strides, ..*target };
-        inner.read(axes.clone(), &target)
+        match &piece.conversion {
+            None => inner.read(axes.iter().map(|pairs| runs_of(pairs)).collect(), &target),
+            Some(conversion) => read_converted(inner, conversion, &axes, &target),
+        }
     })
+}
+
+fn runs_of(pairs: &Pairs) -> Vec<AxisRun> {
+    runs_of_positions(pairs.iter().copied())
+}
+
+/// Reads the elements of `axes` as the source has them, and puts what they are converted to into
+/// place; in halves where they are too many for one go.
+fn read_converted(
+    inner: &Reading<'_>,
+    conversion: &ElementConversion,
+    axes: &[&Pairs],
+    target: &Target<'_, '_>,
+) -> Result<()> {
+    let shape: Vec<u64> = axes.iter().map(|pairs| pairs.len() as u64).collect();
+    let size = conversion.source_size().max(conversion.target_size()) as u64;
+    let count = shape.iter().fold(1u64, |count, &len| count.saturating_mul(len));
+    if count.saturating_mul(size) > CONVERTED_BYTES
+        && let Some(axis) = axes.iter().position(|pairs| pairs.len() > 1)
+    {
+        let (front, back) = axes[axis].split_at(axes[axis].len() / 2);
+        return [front, back].into_iter().try_for_each(|half| {
+            let mut axes = axes.to_vec();
+            axes[axis] = half;
+            read_converted(inner, conversion, &axes, target)
+        });
+    }
+    let in_a_row = |pairs: &&Pairs| runs_of_positions(pairs.iter().map(|pair| pair.0).zip(0..));
+    let mut stored = read_dense(inner, axes.iter().map(in_a_row).collect(), &shape, false)?;
+    let bytes = convert(inner, conversion, &mut stored)?;
+    let wanted: Vec<Vec<AxisRun>> = axes
+        .iter()
+        .map(|pairs| runs_of_positions((0..).zip(pairs.iter().map(|pair| pair.1))))
+        .collect();
+    scatter_dense(inner, &bytes, &shape, &wanted, target)
+}
+
+/// The elements of `axes`, whose results are all of `shape`, in memory of their own.
+fn read_dense(
+    inner: &Reading<'_>,
+    axes: Vec<Vec<AxisRun>>,
+    shape: &[u64],
+    reverse: bool,
+) -> Result<Vec<u8>> {
+    let size = inner.layout.element_size;
+    let bytes = element_count(&as_region(&axes)).saturating_mul(size as u64);
+    let limit = || over_limit(inner, bytes);
+    let len = usize::try_from(bytes).ok().filter(|_| bytes <= WHOLE_PIECE_BYTES);
+    let memory = memory::filled_vec::<u8, _>(len.ok_or_else(limit)?, |into| {
+        let destination = Destination::new(into);
+        let strides = target_strides(shape, size);
+        let target = Target {
+            destination: &destination,
+            offset: 0,
+            strides: &strides,
+            element_size: size,
+            reverse,
+        };
+        inner.read(axes, &target)?;
+        destination.into_written().ok_or_else(limit)
+    });
+    memory.ok_or_else(limit)?
+}
+
+/// What `stored` elements of the source are in the virtual array.
+fn convert(
+    inner: &Reading<'_>,
+    conversion: &ElementConversion,
+    stored: &mut [u8],
+) -> Result<Vec<u8>> {
+    let count = stored.len() / conversion.source_size().max(1);
+    let bytes = (count as u64).saturating_mul(conversion.target_size() as u64);
+    let limit = || over_limit(inner, bytes);
+    let len = usize::try_from(bytes).ok().filter(|_| bytes <= WHOLE_PIECE_BYTES);
+    let len = len.ok_or_else(limit)?;
+    let mut converted = Vec::new();
+    converted.try_reserve_exact(len).map_err(|_| limit())?;
+    converted.resize(len, 0);
+    let done = conversion.convert(stored, &mut converted);
+    done.map_err(|error| inner.error(ErrorKind::Convert(error)))?;
+    Ok(converted)
+}
+
+fn over_limit(inner: &Reading<'_>, bytes: u64) -> Error {
+    let what = "bytes of a piece of another shape";
+    inner.error(ErrorKind::Limit { what, value: bytes, limit: WHOLE_PIECE_BYTES })
+}
+
+/// Puts the `wanted` elements of a row-major block of `shape` into place.
+fn scatter_dense(
+    inner: &Reading<'_>,
+    bytes: &[u8],
+    shape: &[u64],
+    wanted: &[Vec<AxisRun>],
+    target: &Target<'_, '_>,
+) -> Result<()> {
+    // The block's bytes are counted in memory.
+    let strides = target_strides(shape, target.element_size);
+    let strides: Vec<u64> = strides.into_iter().map(|stride| stride as u64).collect();
+    let origin = vec![0; strides.len()];
+    let source = Source { bytes, start: 0, origin: &origin, strides: &strides };
+    scatter(&source, &as_region(wanted), target)
+        .map_err(|OutOfBounds| inner.short(bytes.len() as u64))
 }
 
 /// Reads all that the piece selects and picks the wanted elements out by their number.
@@ -147,11 +269,9 @@ fn read_by_order(
     hits: &[Vec<(u64, u64)>],
     target: &Target<'_, '_>,
 ) -> Result<()> {
-    let size = inner.layout.element_size;
     let shape_of = |blocks: &[Blocks]| -> Vec<u64> {
         blocks.iter().map(|axis| axis.len().unwrap_or(0)).collect()
     };
-    let shape = shape_of(&piece.selection);
     let axes: Vec<Vec<AxisRun>> = piece
         .selection
         .iter()
@@ -160,38 +280,16 @@ fn read_by_order(
             runs_of_positions((0..len).map(|within| (blocks.position_at(within), within)))
         })
         .collect();
-    let bytes = element_count(&as_region(&axes)).saturating_mul(size as u64);
-    let limit = || {
-        inner.error(ErrorKind::Limit {
-            what: "bytes of a piece of another shape",
-            value: bytes,
-            limit: WHOLE_PIECE_BYTES,
-        })
-    };
-    let len = usize::try_from(bytes).ok().filter(|_| bytes <= WHOLE_PIECE_BYTES);
-    let len = len.ok_or_else(limit)?;
-    let mut memory: Vec<u8> = Vec::new();
-    memory.try_reserve_exact(len).map_err(|_| limit())?;
-    let destination = Destination::new(&mut memory.spare_capacity_mut()[..len]);
-    let strides = target_strides(&shape, size);
-    let whole = Target {
-        destination: &destination,
-        offset: 0,
-        strides: &strides,
-        element_size: size,
-        reverse: target.reverse,
-    };
-    inner.read(axes, &whole)?;
-    let bytes = destination.into_written().ok_or_else(limit)?;
+    // What is converted is reversed after that, not before.
+    let reverse = target.reverse && piece.conversion.is_none();
+    let mut bytes = read_dense(inner, axes, &shape_of(&piece.selection), reverse)?;
+    if let Some(conversion) = &piece.conversion {
+        bytes = convert(inner, conversion, &mut bytes)?;
+    }
     // The same elements in the shape of the target.
-    let strides = inner.row_major_bytes(&shape_of(&piece.target))?;
-    let wanted: Vec<Vec<AxisRun>> =
-        hits.iter().map(|pairs| runs_of_positions(pairs.iter().copied())).collect();
-    let origin = vec![0; strides.len()];
-    let source = Source { bytes, start: 0, origin: &origin, strides: &strides };
-    let target = Target { reverse: false, ..*target };
-    scatter(&source, &as_region(&wanted), &target)
-        .map_err(|OutOfBounds| inner.short(bytes.len() as u64))
+    let wanted: Vec<Vec<AxisRun>> = hits.iter().map(|pairs| runs_of(pairs)).collect();
+    let target = Target { reverse: target.reverse && !reverse, ..*target };
+    scatter_dense(inner, &bytes, &shape_of(&piece.target), &wanted, &target)
 }
 
 impl Blocks {

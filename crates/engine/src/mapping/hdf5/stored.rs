@@ -1,8 +1,9 @@
 //! How elements of an HDF5 type lie in the file, for those who read values.
 
-use isotach_format::hdf5::message::datatype::{ByteOrder, Datatype, FixedPoint};
+use isotach_format::hdf5::message::datatype::{ByteOrder, Datatype, FixedPoint, Float, Member};
 use isotach_format::hdf5::text::text;
 use isotach_model::StoredType;
+use isotach_model::convert::ElementConversion;
 use isotach_model::stored::StoredMember;
 
 /// The stored form of an element of `datatype`, as HDF5's own view shows it.
@@ -71,4 +72,79 @@ fn integer_type(integer: &FixedPoint) -> StoredType {
 
 fn bytes(size: usize, byte_order: ByteOrder) -> StoredType {
     StoredType::Bytes { size, reversed: byte_order == ByteOrder::Big }
+}
+
+/// Elements of one type cannot be had as elements of another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct NoConversion;
+
+/// How elements of the type `from` become elements of the type `to`; `None` where they are stored
+/// alike. Numbers that [`stored_type`] shows as numbers convert to one another, an enumeration to
+/// numbers and to one of the same members, and every type without heap data to the same with its
+/// bytes in another order.
+pub(super) fn element_conversion(
+    from: &Datatype,
+    to: &Datatype,
+) -> Result<Option<ElementConversion>, NoConversion> {
+    if from == to {
+        return Ok(None);
+    }
+    let (source, target) = (stored_type(from), stored_type(to));
+    let is_number = source.number().is_some() && target.number().is_some();
+    match (from, to) {
+        (Datatype::Enumeration { members: ours, .. }, Datatype::Enumeration { members, .. })
+            if ours != members =>
+        {
+            Err(NoConversion)
+        }
+        (_, Datatype::Enumeration { .. }) if !matches!(from, Datatype::Enumeration { .. }) => {
+            Err(NoConversion)
+        }
+        _ if is_number && source == target => Ok(None),
+        _ if is_number => {
+            ElementConversion::of_numbers(&source, &target).map(Some).ok_or(NoConversion)
+        }
+        _ if !from.has_heap_data() && little_endian(from) == little_endian(to) => {
+            ElementConversion::of_byte_order(&source, &target).map(Some).ok_or(NoConversion)
+        }
+        // Their bytes may be as many and mean something else.
+        (Datatype::FixedPoint(_) | Datatype::Float(_) | Datatype::BitField { .. }, _)
+        | (_, Datatype::FixedPoint(_) | Datatype::Float(_) | Datatype::BitField { .. }) => {
+            Err(NoConversion)
+        }
+        _ if source == target => Ok(None),
+        _ => Err(NoConversion),
+    }
+}
+
+/// The type with all that is big-endian in it little-endian. Types are nested only as deep as the
+/// decoder allows.
+fn little_endian(datatype: &Datatype) -> Datatype {
+    let little = |order: ByteOrder| match order {
+        ByteOrder::Big | ByteOrder::Little => ByteOrder::Little,
+        ByteOrder::Vax => ByteOrder::Vax,
+    };
+    let mut datatype = datatype.clone();
+    match &mut datatype {
+        Datatype::FixedPoint(FixedPoint { byte_order, .. })
+        | Datatype::Float(Float { byte_order, .. })
+        | Datatype::Time { byte_order, .. }
+        | Datatype::BitField { byte_order, .. } => *byte_order = little(*byte_order),
+        Datatype::Enumeration { base, .. }
+        | Datatype::Sequence { base, .. }
+        | Datatype::Array { base, .. }
+        | Datatype::Complex { base, .. } => *base = little_endian(base).into(),
+        Datatype::Compound { members, .. } => {
+            let of_member = |member: &Member| Member {
+                datatype: little_endian(&member.datatype),
+                ..member.clone()
+            };
+            *members = members.iter().map(of_member).collect();
+        }
+        Datatype::String { .. }
+        | Datatype::Opaque { .. }
+        | Datatype::Reference { .. }
+        | Datatype::VariableString { .. } => {}
+    }
+    datatype
 }

@@ -22,7 +22,7 @@ use super::context::Context;
 use super::dataset::Dataset;
 use super::node::Object;
 use super::other_files::ReferenceKind;
-use super::stored::stored_type;
+use super::stored::{NoConversion, element_conversion};
 use super::virtual_selection::{self as selection, Misfit, Pair};
 use crate::error::{Error, ErrorKind, OtherFileReason, Result};
 use crate::plan::layout::{Blocks, VirtualPiece, VirtualSources};
@@ -310,10 +310,12 @@ impl Sources {
             let file = text(&message.source_file);
             broken(context, &file, format!("{}: {why}", source.node().path()))
         };
-        let datatype = self.dataset.datatype()?;
-        if stored_type(datatype) != stored_type(source.datatype()?) {
-            return Err(fail("its type is not that of the virtual data set"));
-        }
+        let (datatype, source_type) = (self.dataset.datatype()?, source.datatype()?);
+        let conversion = element_conversion(source_type, datatype).map_err(|NoConversion| {
+            let (from, to) = (source_type.describe(), datatype.describe());
+            fail(&format!("elements {from} do not convert to {to} of the virtual data set"))
+        })?;
+        let conversion = conversion.map(Arc::new);
         if datatype.has_heap_data()
             && source.context().file_number.get() != context.file_number.get()
         {
@@ -335,6 +337,7 @@ impl Sources {
             target,
             source: Arc::clone(&layout),
             selection,
+            conversion: conversion.clone(),
         }));
         Ok(())
     }
