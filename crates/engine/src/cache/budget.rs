@@ -1,11 +1,11 @@
 //! How much memory the cache may take when nobody says so.
 
 /// The largest budget that is taken without being asked for.
-const LARGEST_DEFAULT: u64 = 512 << 20;
+const LARGEST_DEFAULT: u64 = 256 << 20;
 /// The default's share of the machine's memory.
 const SHARE_OF_MEMORY: u64 = 8;
 
-/// `ISOTACH_CACHE`, such as `256M`; else an eighth of the memory, at most 512 MiB.
+/// `ISOTACH_CACHE`, such as `256M`; else an eighth of the memory, at most 256 MiB.
 pub(super) fn default_budget() -> u64 {
     let asked = std::env::var("ISOTACH_CACHE").ok().and_then(|text| parse_bytes(&text));
     asked.unwrap_or_else(|| (physical_memory() / SHARE_OF_MEMORY).min(LARGEST_DEFAULT))

@@ -74,7 +74,7 @@ pub(crate) fn global() -> &'static ChunkCache {
 }
 
 /// The most bytes of decoded chunks that are kept: `ISOTACH_CACHE`, else an eighth of the
-/// machine's memory and at most 512 MiB, unless [`set_budget`] has changed it.
+/// machine's memory and at most 256 MiB, unless [`set_budget`] has changed it.
 pub fn budget() -> u64 {
     global().budget.load(Relaxed)
 }
@@ -205,12 +205,14 @@ impl ChunkCache {
 
     /// The chunk, decoded now if it is not kept. `None` where there is no room to keep its `bytes`:
     /// the caller decodes it for itself then.
+    ///
+    /// `decode` is given memory that may be used for the chunk: that of a chunk which had to go.
     pub(crate) fn get_or_decode<E>(
         &self,
         key: ChunkKey,
         bytes: usize,
         since: Since,
-        decode: impl FnOnce() -> Result<Vec<u8>, E>,
+        decode: impl FnOnce(Vec<u8>) -> Result<Vec<u8>, E>,
     ) -> Result<Option<Decoded>, E> {
         let (flight, gone) = {
             let mut entries = self.lock();
@@ -235,10 +237,10 @@ impl ChunkCache {
                 None => return Ok(None),
             }
         };
-        drop(gone);
+        let spare = spare_memory(gone, bytes);
         // Lands empty, so that nobody waits for ever, where decoding fails or panics.
         let mut landing = Landing { cache: self, key, flight, decoded: None };
-        let decoded = Arc::new(decode()?);
+        let decoded = Arc::new(decode(spare)?);
         self.count_decoded(decoded.len());
         landing.decoded = Some(Arc::clone(&decoded));
         drop(landing);
@@ -250,6 +252,17 @@ impl ChunkCache {
         let gone = self.lock().drop_file(file);
         drop(gone);
     }
+}
+
+/// Memory for `bytes` bytes out of what had to go, where that is as large and nobody reads it any
+/// more: to touch memory for the first time costs about as much as to decode into it.
+fn spare_memory(gone: Vec<Place>, bytes: usize) -> Vec<u8> {
+    let unshared = gone.into_iter().filter_map(|place| match place {
+        Place::Ready(decoded) => Arc::try_unwrap(decoded).ok(),
+        Place::Flying(_) => None,
+    });
+    let fits = |memory: &Vec<u8>| (bytes..=bytes.saturating_mul(2)).contains(&memory.capacity());
+    unshared.into_iter().find(fits).unwrap_or_default()
 }
 
 impl Flight {

@@ -19,7 +19,7 @@ fn request(cache: &ChunkCache, keys: &[ChunkKey]) -> Vec<u64> {
     let since = begin(cache, keys);
     let mut decoded = Vec::new();
     for key in keys {
-        let kept = cache.get_or_decode(*key, 100, since, || {
+        let kept = cache.get_or_decode(*key, 100, since, |_| {
             decoded.push(key.number);
             Ok::<_, Infallible>(vec![key.number as u8; 100])
         });
@@ -58,7 +58,7 @@ fn a_working_set_beyond_the_budget_keeps_what_fits() {
 fn what_is_larger_than_the_budget_never_enters() {
     let cache = ChunkCache::new(99);
     let since = begin(&cache, &[key(1, 0)]);
-    let kept = cache.get_or_decode(key(1, 0), 100, since, || -> Result<_, Infallible> {
+    let kept = cache.get_or_decode(key(1, 0), 100, since, |_| -> Result<_, Infallible> {
         unreachable!("it is not decoded to be kept")
     });
     assert_eq!(kept, Ok(None));
@@ -68,7 +68,7 @@ fn what_is_larger_than_the_budget_never_enters() {
 fn a_failed_decode_leaves_nothing_behind() {
     let cache = ChunkCache::new(1000);
     let since = begin(&cache, &[key(1, 0)]);
-    let failed = cache.get_or_decode(key(1, 0), 100, since, || Err("bad chunk"));
+    let failed = cache.get_or_decode(key(1, 0), 100, since, |_| Err("bad chunk"));
     assert_eq!(failed, Err("bad chunk"));
     assert_eq!(cache.statistics().kept_bytes, 0);
     assert_eq!(request(&cache, &[key(1, 0)]), [0]);
@@ -93,7 +93,7 @@ fn threads_that_want_the_same_chunk_decode_it_once() {
         for _ in 0..8 {
             scope.spawn(|| {
                 let since = begin(&cache, &[key(1, 5)]);
-                let kept = cache.get_or_decode(key(1, 5), 100, since, || {
+                let kept = cache.get_or_decode(key(1, 5), 100, since, |_| {
                     decodes.fetch_add(1, SeqCst);
                     std::thread::sleep(Duration::from_millis(20));
                     Ok::<_, Infallible>(vec![9; 100])
@@ -103,4 +103,23 @@ fn threads_that_want_the_same_chunk_decode_it_once() {
         }
     });
     assert_eq!(decodes.into_inner(), 1);
+}
+
+#[test]
+fn a_chunk_that_goes_leaves_its_memory_unless_somebody_reads_it() {
+    let cache = ChunkCache::new(100);
+    let keep = |number: u64| {
+        let since = begin(&cache, &[key(1, number)]);
+        let mut given = 0;
+        let kept = cache.get_or_decode(key(1, number), 100, since, |memory| {
+            given = memory.capacity();
+            Ok::<_, Infallible>(vec![0; 100])
+        });
+        (given, kept.unwrap().unwrap())
+    };
+    assert_eq!(keep(0).0, 0);
+    let (given, read_on) = keep(1);
+    assert_eq!(given, 100);
+    assert_eq!(keep(2).0, 0);
+    assert_eq!(read_on.len(), 100);
 }

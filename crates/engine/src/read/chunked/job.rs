@@ -96,9 +96,9 @@ impl<'j> Job<'j> {
     ) -> Result<Option<Decoded>> {
         let Some(key) = self.key(task) else { return Ok(None) };
         let Scratch { stored: buffer, codec, .. } = scratch;
-        self.reading.cache.get_or_decode(key, self.chunk_bytes, self.since, || {
+        self.reading.cache.get_or_decode(key, self.chunk_bytes, self.since, |spare| {
             let stored = self.stored(place, fetched, buffer)?;
-            memory::decoded_vec(self.chunk_bytes, |memory| {
+            memory::decoded_vec(spare, self.chunk_bytes, |memory| {
                 self.decode(task, place, stored, codec, memory)
             })
         })

@@ -35,14 +35,19 @@ pub(super) fn check(chunk_bytes: usize, place: &ChunkPlace) -> Result<(), ErrorK
     Ok(())
 }
 
-/// A vector of `len` bytes that `decode` writes and gives back.
+/// A vector of `len` bytes that `decode` writes and gives back; in `spare` memory where it fits.
 pub(super) fn decoded_vec<E>(
+    spare: Vec<u8>,
     len: usize,
     decode: impl FnOnce(&mut [MaybeUninit<u8>]) -> Result<&mut [u8], E>,
 ) -> Result<Vec<u8>, E> {
-    let mut bytes = Vec::with_capacity(len);
+    let mut bytes = spare;
+    bytes.clear();
+    if bytes.capacity() < len {
+        bytes = Vec::with_capacity(len);
+        advise_huge_pages(bytes.spare_capacity_mut());
+    }
     let memory = &mut bytes.spare_capacity_mut()[..len];
-    advise_huge_pages(memory);
     let start = memory.as_ptr().cast::<u8>();
     let written = decode(memory)?;
     assert!(written.as_ptr() == start && written.len() == len, "other memory came back");
