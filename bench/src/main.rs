@@ -61,6 +61,7 @@ fn slices(path: &str, variable: &str) -> Result<()> {
         }
     }
     println!("slices {:e}", start.elapsed().as_secs_f64());
+    println!("decoded {:e}", isotach::cache::statistics().decoded_bytes as f64);
     Ok(())
 }
 
