@@ -28,7 +28,7 @@ lint:
 	$(BIN)/mypy
 
 docs:
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+	RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" cargo doc --workspace --no-deps --locked --document-private-items
 
 tidy:
 	$(PYTHON) tools/tidy.py

@@ -33,7 +33,7 @@ pub(crate) struct ExplainOptions {
     json: bool,
     /// The file
     pub(crate) file: OsString,
-    /// The variable, with a selection as in Python: var, group/var[0], var[0:10,::2,...]
+    /// The variable, with a selection as in Python: `var`, `group/var[0]`, `var[0:10,::2,...]`
     #[arg(value_name = "VAR[SELECTION]")]
     what: String,
 }
