@@ -5,6 +5,7 @@ The files are the Met Office's and NEMO's sample data that the package `iris-sam
 and copies of them in the classic format. Every value is compared before a time is believed.
 """
 
+import shlex
 import statistics
 import subprocess
 import sys
@@ -30,11 +31,12 @@ PLACES = [
 ]
 
 
-def command(*arguments):
-    """Runs the `isotach` command as a user would."""
+def command(name, path, *arguments):
+    """Runs the `isotach` command in the file's folder as a user would."""
     program = Path(sys.executable).with_name("isotach")
-    print(f"$ isotach {' '.join(map(str, arguments))}", flush=True)
-    subprocess.run([program, *map(str, arguments)], check=True)
+    arguments = [name, path.name, *arguments]
+    print(f"$ isotach {shlex.join(arguments)}", flush=True)
+    subprocess.run([program, *arguments], check=True, cwd=path.parent)
     print(flush=True)
 
 
