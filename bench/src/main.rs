@@ -118,7 +118,7 @@ fn contiguous(path: &str, name: &str) -> Result<()> {
     let (rows, columns) = (shape[0], shape[1]);
     let bytes = (rows * columns * 8) as usize;
     let mut memory = vec![MaybeUninit::new(1_u8); bytes];
-    let mut plain = vec![1_u8; bytes];
+    let everything = Selection::all(&shape);
     let offset = contiguous_address(&variable)?;
     let raw = StdFile::open(path).expect("it was just opened");
     for slab_rows in [1, 16, 256, rows] {
@@ -133,6 +133,8 @@ fn contiguous(path: &str, name: &str) -> Result<()> {
                 variable.read_native_into(&selection.expect("it is inside"), into)?;
             }
             ours.push(start.elapsed().as_secs_f64());
+            // The same memory: where it lies decides about a tenth.
+            let plain = variable.read_native_into(&everything, &mut memory)?;
             let start = Instant::now();
             for (slab, into) in plain.chunks_exact_mut(slab_bytes).enumerate() {
                 raw.read_exact_at(into, offset + (slab * slab_bytes) as u64).expect("it is there");
