@@ -13,7 +13,7 @@ use isotach::{File, Variable};
 use serde_json::json;
 
 use crate::error::Result;
-use crate::size;
+use crate::{progress, size};
 
 /// Bytes that memory or the page cache delivers in a second, on one core.
 const READ_SPEED: f64 = 3e9;
@@ -61,7 +61,7 @@ pub(crate) fn run(options: &ExplainOptions, sink: &mut dyn Write) -> Result<()> 
     let plan = Plan::new(&array.layout, &selection)?;
     let summary = plan.summary(&array.layout, &selection)?;
     let expected = expected_seconds(&array, &summary);
-    let run = if options.run { Some(measure(&variable, &selection)?) } else { None };
+    let run = if options.run { Some(measure(&variable, &selection, &summary)?) } else { None };
     if options.json {
         return write_json(sink, &variable, &selection, &summary, expected, run.as_ref());
     }
@@ -136,11 +136,15 @@ fn write_json(
     Ok(writeln!(sink)?)
 }
 
-fn measure(variable: &Variable, selection: &Selection) -> Result<Run> {
+fn measure(variable: &Variable, selection: &Selection, summary: &Summary) -> Result<Run> {
+    let message = format!("reading {}", size::shown(summary.wanted_bytes));
     let timed = || -> Result<Duration> {
-        let begin = Instant::now();
-        let values = variable.read(selection)?;
-        let took = begin.elapsed();
+        let (values, took) = progress::waiting(&message, || {
+            let begin = Instant::now();
+            let values = variable.read(selection);
+            (values, begin.elapsed())
+        });
+        let values = values?;
         drop(values);
         Ok(took)
     };

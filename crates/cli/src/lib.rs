@@ -7,6 +7,7 @@ mod dump;
 mod error;
 mod explain;
 mod info;
+mod progress;
 mod size;
 mod slabs;
 
@@ -54,7 +55,6 @@ enum Command {
     #[command(after_help = check::EXIT_CODES)]
     Check(check::CheckOptions),
     /// A completion script for a shell
-    #[command(alias = "completion")]
     Completions {
         /// The shell
         shell: clap_complete::Shell,

@@ -53,6 +53,62 @@ fn dump_is_cdl() {
 }
 
 #[test]
+fn dump_is_json() {
+    let path = classic::written("dump_json.nc", &classic::bytes());
+    let text = run(&["dump", "--json"], &path, 0).text();
+    let expected = r#"{
+  "dimensions": {
+    "time": 2,
+    "lon": 3
+  },
+  "variables": {
+    "temp": {
+      "shape": ["time", "lon"],
+      "type": "float",
+      "attributes": {
+        "units": "K"
+      },
+      "data": [[0.5, 1.5, 2.5], [3.5, 4.5, 5.5]]
+    }
+  }
+}
+"#;
+    assert_eq!(text, expected);
+    for options in [&["dump", "--json", "-h"][..], &["dump", "--json", "-c"]] {
+        let told = run(options, &path, 0).json();
+        assert_eq!(told["variables"]["temp"]["attributes"]["units"], "K");
+        assert_eq!(told["variables"]["temp"].get("data"), None);
+    }
+    run(&["dump", "--json", "-x"], &path, 2);
+    run(&["dump", "--json", "-v", "nope"], &path, 1);
+}
+
+#[test]
+fn json_tells_what_cannot_be_read() {
+    let Some(root) = corpus() else { return };
+    let damaged = root.join("malformed/mutants/m0037_h5fc_edge_v3.h5");
+    let told = run(&["dump", "--json"], &damaged, 1).json();
+    let variable = &told["variables"]["DSET_EDGE"];
+    assert_eq!(variable.get("data"), None);
+    assert!(variable["error"].as_str().unwrap().contains("unexpected end of file"), "{told}");
+}
+
+#[test]
+fn json_has_user_defined_types() {
+    let Some(root) = corpus() else { return };
+    let told = run(&["dump", "--json"], &root.join("tds/test_struct_nested.nc"), 0).json();
+    let class = serde_json::json!({
+        "class": "compound", "members": { "field1": { "type": "s1_t" }, "field2": { "type": "s1_t" } }
+    });
+    assert_eq!(told["types"]["s2_t"], class);
+    assert_eq!(told["variables"]["x"]["data"]["field1"], serde_json::json!({ "x": 1, "y": -2 }));
+    let told = run(&["dump", "--json"], &root.join("tds/test_enum_1.nc"), 0).json();
+    assert_eq!(told["types"]["cloud_class_t"]["members"]["Missing"], 127);
+    assert_eq!(told["variables"]["primary_cloud"]["type"], "cloud_class_t");
+    assert!(told["variables"]["primary_cloud"]["data"].is_string(), "{told}");
+}
+
+#[test]
 fn explain_tells_what_is_read() {
     let path = classic::written("explain.nc", &classic::bytes());
     let told = run(&["explain", "--json", "--run", "temp[1,::2]"], &path, 0).json();
@@ -171,6 +227,7 @@ fn completions_name_the_commands() {
         }
     }
     assert_eq!(isotach(&["completions", "dos"]).code, Some(2));
+    assert_eq!(isotach(&["completion", "bash"]).code, Some(2));
 }
 
 #[test]

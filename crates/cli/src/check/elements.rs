@@ -4,11 +4,11 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use indicatif::ProgressBar;
 use isotach::model::selection::{Axis, Selection};
 use isotach::plan::layout::{BeyondEnd, Chunked, Placement};
 use isotach::read::Array;
 
+use crate::progress::Progress;
 use crate::size;
 use crate::slabs::Slabs;
 
@@ -42,7 +42,7 @@ impl Outcome {
 }
 
 /// Reads all of an array, and tells `progress` the bytes of its elements that are done.
-pub(super) fn read(array: &Arc<Array>, progress: &ProgressBar) -> Outcome {
+pub(super) fn read(array: &Arc<Array>, progress: &Progress) -> Outcome {
     let mut outcome = Outcome::default();
     match &array.layout.placement {
         Placement::Chunked(chunked) => read_chunks(array, chunked, &mut outcome, progress),
@@ -81,13 +81,13 @@ fn missing_bytes(array: &Array, address: u64, strides: &[u64]) -> u64 {
     array.layout.storage.len().map_or(0, |len| end.saturating_sub(len))
 }
 
-fn read_pieces(array: &Arc<Array>, outcome: &mut Outcome, progress: &ProgressBar) {
+fn read_pieces(array: &Arc<Array>, outcome: &mut Outcome, progress: &Progress) {
     if size::logical_bytes(array).is_none_or(|bytes| bytes > LARGEST_ARRAY_BYTES) {
         return outcome.fault("larger than what is checked".to_owned());
     }
     for (selection, values) in Slabs::new(Arc::clone(array)) {
         let bytes = bytes_of(array, &selection);
-        progress.inc(bytes);
+        progress.advance(bytes);
         match values {
             Ok(_) => outcome.bytes += bytes,
             Err(error) => outcome.fault(format!("elements {selection}: {}", error.kind)),
@@ -100,12 +100,7 @@ fn bytes_of(array: &Array, selection: &Selection) -> u64 {
     count.saturating_mul(array.layout.element_size as u64)
 }
 
-fn read_chunks(
-    array: &Arc<Array>,
-    chunked: &Chunked,
-    outcome: &mut Outcome,
-    progress: &ProgressBar,
-) {
+fn read_chunks(array: &Arc<Array>, chunked: &Chunked, outcome: &mut Outcome, progress: &Progress) {
     let chunk_bytes = chunked
         .chunk_shape
         .iter()
@@ -141,7 +136,7 @@ fn read_batch(
     chunked: &Chunked,
     batch: &[Vec<u64>],
     outcome: &mut Outcome,
-    progress: &ProgressBar,
+    progress: &Progress,
 ) {
     let next = AtomicUsize::new(0);
     let shared = Mutex::new(outcome);
@@ -150,7 +145,7 @@ fn read_batch(
             let Some(selection) = region(array, chunked, coordinates) else { continue };
             let read = array.read(&selection).map(drop);
             let bytes = bytes_of(array, &selection);
-            progress.inc(bytes);
+            progress.advance(bytes);
             let mut outcome = shared.lock().unwrap_or_else(PoisonError::into_inner);
             outcome.chunks += 1;
             match read {

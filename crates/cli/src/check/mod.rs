@@ -14,7 +14,6 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
 use isotach::File;
 use isotach::read::Array;
 use serde_json::json;
@@ -22,6 +21,7 @@ use serde_json::json;
 use self::elements::Outcome;
 use crate::error::Result;
 use crate::info::format_name;
+use crate::progress::Progress;
 use crate::size;
 
 /// Exit code where there are findings.
@@ -115,10 +115,11 @@ pub(crate) fn run(options: &CheckOptions, sink: &mut dyn Write) -> Result<i32> {
 
 fn read_elements(report: &mut Report) {
     let arrays = std::mem::take(&mut report.arrays);
-    let progress = progress(&arrays);
+    let lengths = || arrays.iter().map(|(_, array)| size::logical_bytes(array).unwrap_or(0));
+    let progress = Progress::of(|| lengths().fold(0, u64::saturating_add));
     let mut done = 0u64;
     for (path, array) in arrays {
-        progress.set_message(path.clone());
+        progress.message(&path);
         let Outcome { chunks, unreadable_chunks, bytes, faults } =
             elements::read(&array, &progress);
         report.chunks += chunks;
@@ -128,18 +129,8 @@ fn read_elements(report: &mut Report) {
             report.find(&path, what);
         }
         done = done.saturating_add(size::logical_bytes(&array).unwrap_or(0));
-        progress.set_position(done);
+        progress.set(done);
     }
-    progress.finish_and_clear();
-}
-
-/// A bar for all elements; hidden where standard error is no terminal.
-fn progress(arrays: &[(String, Arc<Array>)]) -> ProgressBar {
-    let lengths = arrays.iter().map(|(_, array)| size::logical_bytes(array).unwrap_or(0));
-    let progress = ProgressBar::new(lengths.fold(0, u64::saturating_add));
-    let template = "{bar:30} {decimal_bytes}/{decimal_total_bytes} {eta} {wide_msg}";
-    let style = ProgressStyle::with_template(template);
-    progress.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
 fn write_text(file: &File, format: &str, report: &Report, sink: &mut dyn Write) -> io::Result<()> {

@@ -72,19 +72,27 @@ impl Dump<'_, '_> {
             self.out.put("data:\n")?;
         }
         for variable in variables {
-            if !self.wanted.variable(group, variable.name())? {
-                continue;
-            }
             let dimensions = variable.dimensions()?;
-            if self.options.coordinates && !is_coordinate(group, variable, &dimensions)? {
-                continue;
+            if self.wants_values(group, variable, &dimensions)?
+                && !dimensions.iter().any(Dimension::is_empty)
+            {
+                self.values(variable, &dimensions)?;
             }
-            if dimensions.iter().any(Dimension::is_empty) {
-                continue;
-            }
-            self.values(variable, &dimensions)?;
         }
         Ok(())
+    }
+
+    /// Whether the options ask for the values of a variable of this group.
+    pub(super) fn wants_values(
+        &self,
+        group: &Group,
+        variable: &Variable,
+        dimensions: &[Dimension],
+    ) -> Result<bool> {
+        Ok(!self.options.header
+            && self.wanted.group(group)
+            && self.wanted.variable(group, variable.name())?
+            && (!self.options.coordinates || is_coordinate(group, variable, dimensions)?))
     }
 
     fn values(&mut self, variable: &Variable, dimensions: &[Dimension]) -> Result<()> {
@@ -110,16 +118,27 @@ impl Dump<'_, '_> {
             self.out.list_at(2);
         }
         match variable.array() {
-            Ok(array) => self.pieces(&mut written, Slabs::new(array)),
+            Ok(array) => {
+                self.progress.message(&variable.path());
+                self.pieces(&mut written, array.layout.element_size, Slabs::new(array))
+            }
             Err(error) => self.values_gap(&error),
         }
     }
 
-    fn pieces(&mut self, written: &mut Written<'_>, slabs: Slabs) -> Result<()> {
+    fn pieces(
+        &mut self,
+        written: &mut Written<'_>,
+        element_size: usize,
+        slabs: Slabs,
+    ) -> Result<()> {
         let mut position = 0;
         for (_, values) in slabs {
             match values {
-                Ok(values) => self.piece(written, &values, &mut position)?,
+                Ok(values) => {
+                    self.piece(written, &values, &mut position)?;
+                    self.progress.advance(values.len() as u64 * element_size as u64);
+                }
                 Err(error) => return self.values_gap(&error),
             }
         }

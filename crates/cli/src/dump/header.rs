@@ -8,7 +8,7 @@ use super::{Dump, name};
 use crate::error::Result;
 
 /// Groups nested deeper than this are not shown: each level takes some of the stack.
-const DEEPEST_GROUP: usize = 400;
+pub(super) const DEEPEST_GROUP: usize = 400;
 
 impl Dump<'_, '_> {
     /// A group and all that is in it.

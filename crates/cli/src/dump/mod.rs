@@ -4,6 +4,7 @@
 //! header    types, dimensions, variables      attribute, special
 //! data      rows of values                    value, number, printf, text, time, calendar
 //! xml       NcML instead of CDL
+//! json      JSON instead of CDL
 //! out       indents, breaks lines             name escapes, select finds what -v and -g name
 //! ```
 
@@ -11,6 +12,7 @@ mod attribute;
 mod calendar;
 mod data;
 mod header;
+mod json;
 mod name;
 mod number;
 mod out;
@@ -23,16 +25,18 @@ mod value;
 mod xml;
 
 use std::ffi::OsString;
-use std::io::Write;
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
-use isotach::{File, Format, Variable};
+use isotach::{File, Format, Group, Variable};
 
 use self::out::Out;
 use self::select::Wanted;
 use self::value::Digits;
 use crate::error::{CliError, Result};
+use crate::progress::Progress;
+use crate::size;
 
 /// Language whose indices annotations show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -97,6 +101,10 @@ pub(crate) struct DumpOptions {
     /// NcML instead of CDL
     #[arg(short = 'x')]
     xml: bool,
+    /// JSON instead of CDL, as ncks --json writes it
+    #[arg(long, conflicts_with_all = ["brief", "full", "line_length", "name", "kind", "special",
+          "filters", "times", "iso_times", "xml"])]
+    json: bool,
     /// The file
     pub(crate) file: OsString,
 }
@@ -154,6 +162,7 @@ struct Dump<'a, 'w> {
     /// Name of the bounds variable that was named last, and whose bounds they are. `ncdump`, too,
     /// knows the last one only.
     bounds: Option<(String, Variable)>,
+    progress: Progress,
     /// Set where something could not be shown.
     incomplete: bool,
 }
@@ -174,10 +183,17 @@ pub(crate) fn run(options: &DumpOptions, sink: &mut dyn Write) -> Result<()> {
         format,
         wanted,
         bounds: None,
+        progress: Progress::hidden(),
         incomplete: false,
     };
+    // On a terminal the dump itself shows how far it is.
+    if !io::stdout().is_terminal() {
+        dump.progress = Progress::of(|| dump.value_bytes(&file.root(), 0).unwrap_or(0));
+    }
     let shown = path.to_string_lossy();
-    if options.xml {
+    if options.json {
+        dump.json(&file)?;
+    } else if options.xml {
         if format == Format::NetCdf4 {
             return Err(CliError::NotClassicModel);
         }
@@ -211,10 +227,34 @@ impl Dump<'_, '_> {
         Ok(())
     }
 
-    /// Says where the output has a gap, and goes on.
-    fn gap(&mut self, error: &isotach::Error) -> Result<()> {
+    /// Bytes of the values that will be shown of a group and the groups in it.
+    fn value_bytes(&self, group: &Group, depth: usize) -> Result<u64> {
+        let mut sum = 0u64;
+        if self.options.header || self.options.xml || depth > header::DEEPEST_GROUP {
+            return Ok(sum);
+        }
+        for variable in group.variables()? {
+            if self.wants_values(group, &variable, &variable.dimensions()?)?
+                && let Ok(array) = variable.array()
+            {
+                sum = sum.saturating_add(size::logical_bytes(&array).unwrap_or(u64::MAX));
+            }
+        }
+        for child in group.groups()? {
+            sum = sum.saturating_add(self.value_bytes(&child, depth + 1)?);
+        }
+        Ok(sum)
+    }
+
+    /// Tells on standard error what cannot be shown.
+    fn tell(&mut self, error: &isotach::Error) {
         self.incomplete = true;
         eprintln!("isotach: {error}");
+    }
+
+    /// Says where the output has a gap, and goes on.
+    fn gap(&mut self, error: &isotach::Error) -> Result<()> {
+        self.tell(error);
         let why = error.kind.to_string().replace(['\n', '\r'], " ");
         Ok(self.out.put(format!(" // cannot be read: {why}"))?)
     }

@@ -178,7 +178,7 @@ fn push_list(text: &mut Vec<u8>, count: usize, mut push: impl FnMut(&mut Vec<u8>
     text.push(b'}');
 }
 
-fn push_hex(text: &mut Vec<u8>, bytes: &[u8]) {
+pub(super) fn push_hex(text: &mut Vec<u8>, bytes: &[u8]) {
     text.extend(b"0X");
     for byte in bytes {
         text.extend(format!("{byte:02X}").bytes());

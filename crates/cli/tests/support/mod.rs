@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 pub mod classic;
+pub mod differences;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
