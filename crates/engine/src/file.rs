@@ -169,7 +169,7 @@ impl Group {
 
     /// The variable of that name; `None` where there is none.
     pub fn variable(&self, name: &str) -> Result<Option<Variable>> {
-        Ok(self.mapping.variable(name)?.map(|mapping| Variable { mapping }))
+        Ok(self.mapping.variable(name)?.map(Variable::new))
     }
 
     /// Its variables in netCDF's order.

@@ -1,7 +1,7 @@
 //! Variables: what they are, and reading them.
 
 use std::mem::MaybeUninit;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use isotach_model::convert::{Number, RangeReport};
 use isotach_model::selection::Selection;
@@ -17,6 +17,8 @@ use crate::read::Array;
 #[derive(Clone)]
 pub struct Variable {
     pub(crate) mapping: Arc<dyn VariableMapping>,
+    /// Made for the first read.
+    array: OnceLock<Arc<Array>>,
 }
 
 /// How a variable's elements lie in the file.
@@ -74,6 +76,10 @@ pub struct FillValue {
 }
 
 impl Variable {
+    pub(crate) fn new(mapping: Arc<dyn VariableMapping>) -> Self {
+        Self { mapping, array: OnceLock::new() }
+    }
+
     /// Its name.
     pub fn name(&self) -> &str {
         self.mapping.name()
@@ -126,7 +132,11 @@ impl Variable {
 
     /// Where its elements lie: for planning, and for tools that look at storage.
     pub fn array(&self) -> Result<Arc<Array>> {
-        self.mapping.array()
+        if let Some(array) = self.array.get() {
+            return Ok(Arc::clone(array));
+        }
+        let array = self.mapping.array()?;
+        Ok(Arc::clone(self.array.get_or_init(|| array)))
     }
 
     /// The selected elements, of any type.
