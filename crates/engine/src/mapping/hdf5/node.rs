@@ -12,9 +12,6 @@ use super::group::Group;
 use super::header::Header;
 use crate::error::{Error, Result};
 
-/// Calls that cost more bytes than this are better made one after another, each the larger.
-const CHEAP_CALL: u64 = 64 << 10;
-
 /// An object of the file, by what its header's messages make of it.
 #[derive(Clone)]
 pub enum Object {
@@ -168,12 +165,6 @@ impl Node {
     /// links have another number than the objects of the file with the link.
     pub fn file_id(&self) -> u64 {
         self.inner.context.file_number.get()
-    }
-
-    /// True where reads of the file are cheap and may be made by several threads at once.
-    pub(crate) fn reads_in_parallel(&self) -> bool {
-        let storage = &self.inner.context.storage;
-        storage.parallel() && storage.call_cost_bytes() <= CHEAP_CALL
     }
 
     /// The header with all its messages.

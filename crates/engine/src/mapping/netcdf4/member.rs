@@ -1,7 +1,6 @@
 //! What stands in a group: data sets that are variables or dimensions or both, groups, types.
 
 use std::collections::HashMap;
-use std::convert::Infallible;
 use std::sync::{Arc, OnceLock};
 
 use isotach_format::hdf5::message::Dataspace;
@@ -16,11 +15,7 @@ use crate::attribute::Attribute;
 use crate::error::{Error, ErrorKind, Result};
 use crate::file::LeftOut;
 use crate::mapping::hdf5::{self, Dataset, Link, Node, Object};
-use crate::parallel;
 use crate::variable::StorageInfo;
-
-/// Fewer than this are not worth waking other threads for.
-const MANY_LINKS: usize = 256;
 
 /// A data set of a group: a variable, a dimension, or both.
 pub(super) struct Member {
@@ -142,23 +137,14 @@ pub(super) struct CommittedType {
     pub(super) datatype: Arc<Datatype>,
 }
 
-/// What the links lead to, in their order; where the storage allows it, on all threads.
-fn objects(group: &Arc<GroupData>, links: &[Link]) -> Vec<Result<Object>> {
-    let object = |link: &Link| {
-        let object = group.group.resolve(link)?;
-        if let Object::Dataset(dataset) = &object {
-            // What every member is asked for, and keeps. Errors come where they are.
-            let _ = (dataset.datatype(), dataset.dataspace(), dataset.node().attributes());
-        }
-        Ok(object)
-    };
-    let alone = links.len() < MANY_LINKS || !group.group.node().reads_in_parallel();
-    let found = match alone {
-        true => Ok(links.iter().map(object).collect()),
-        false => parallel::map(links, |link| Ok::<_, Infallible>(object(link))),
-    };
-    let Ok(found) = found;
-    found
+/// What a link leads to, with what every member is asked for and keeps.
+fn object(group: &GroupData, link: &Link) -> Result<Object> {
+    let object = group.group.resolve(link)?;
+    if let Object::Dataset(dataset) = &object {
+        // Now, while the header is at hand. Errors come where they are.
+        let _ = (dataset.datatype(), dataset.dataspace(), dataset.node().attributes());
+    }
+    Ok(object)
 }
 
 /// All that stands in a group, in the order in which libnetcdf lists it.
@@ -185,7 +171,8 @@ impl Members {
             types: Vec::new(),
             left_out: Vec::new(),
         };
-        for (place, (link, object)) in links.iter().zip(objects(group, &links)).enumerate() {
+        for (place, link) in links.iter().enumerate() {
+            let object = object(group, link);
             if let Err(reason) = object.and_then(|object| members.add(group, place, link, object)) {
                 let path = group.group.child_path(link.name()).as_ref().to_owned();
                 members.left_out.push(LeftOut { path, reason });
