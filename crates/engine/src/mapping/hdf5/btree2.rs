@@ -1,7 +1,11 @@
 //! Walks version-2 B-trees: by a comparison to one record, or over all of them.
+//!
+//! Nodes on the way of a look-up are kept, so that the next one neither fetches them again nor
+//! verifies their checksums again. A walk over all records comes by each node once and keeps none.
 
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use isotach_format::hdf5::btree::v2::{BTreeHeader, Node, NodeRef, Step};
 
@@ -11,6 +15,10 @@ use crate::storage::MetadataBytes;
 
 /// Bytes that hold any header.
 const HEADER_BYTES: u64 = 64;
+
+/// Which node it is, and what was said of it: address, records, level. Its checksum stands behind
+/// so many records.
+pub(super) type NodeKey = (u64, u64, u32);
 
 /// An opened version-2 B-tree.
 #[derive(Debug, Clone)]
@@ -39,15 +47,25 @@ impl BTree2 {
         let mut next = self.header.root();
         // Each step is one level down: the depth is bounded by the header's.
         while let Some(place) = next {
-            let bytes = self.node_bytes(context, &place)?;
-            let node = self.node(context, &bytes, &place)?;
-            match node.step(&mut compare)? {
+            let bytes = self.verified_bytes(context, &place)?;
+            let node = Node::decode_verified(&bytes, &place, &self.header);
+            match Self::at_end(context, node, &bytes)?.step(&mut compare)? {
                 Step::Found(record) => return Ok(Some(record.to_vec())),
                 Step::Descend(child) => next = Some(child),
                 Step::Absent => next = None,
             }
         }
         Ok(None)
+    }
+
+    /// A node's bytes, whose checksum was verified; kept.
+    fn verified_bytes(&self, context: &Context, place: &NodeRef) -> Result<Arc<[u8]>> {
+        let key = (place.address, place.record_count, place.level);
+        context.nodes.get_or_make(key, || {
+            let bytes = self.node_bytes(context, place)?;
+            self.node(context, &bytes, place)?;
+            Ok((Arc::from(&*bytes), bytes.len() as u64))
+        })
     }
 
     /// Calls `visit` with every record in the tree's order.
@@ -107,7 +125,10 @@ impl BTree2 {
     }
 
     fn node<'a>(&self, context: &Context, bytes: &'a [u8], place: &NodeRef) -> Result<Node<'a>> {
-        Node::decode(bytes, place, &self.header)
-            .map_err(|error| context.structure_error(error.at_end(bytes.len() as u64)))
+        Self::at_end(context, Node::decode(bytes, place, &self.header), bytes)
+    }
+
+    fn at_end<T>(context: &Context, decoded: isotach_format::Result<T>, bytes: &[u8]) -> Result<T> {
+        decoded.map_err(|error| context.structure_error(error.at_end(bytes.len() as u64)))
     }
 }

@@ -7,6 +7,7 @@ use isotach_format::Error as FormatError;
 use isotach_format::hdf5::Sizes;
 use isotach_format::hdf5::superblock::{self, Superblock};
 
+use super::btree2::NodeKey;
 use super::fractal_heap::FractalHeap;
 use super::global_heap::Collection;
 use super::group::Group;
@@ -24,6 +25,9 @@ use crate::storage::{MetadataBytes, MetadataReader, Storage, storage_error, unin
 const KEPT_HEADER_BYTES: u64 = 4 << 20;
 /// Global heap collections that are kept, in bytes. The libraries write collections of 4 KiB.
 const KEPT_COLLECTION_BYTES: u64 = 8 << 20;
+/// Nodes of version-2 B-trees that are kept, in bytes. The libraries write nodes of 512 to 2,048
+/// bytes; these are the upper levels of any tree and many of its leaves.
+const KEPT_NODE_BYTES: u64 = 1 << 20;
 /// Fractal heaps that are kept, by count; each keeps its blocks within a bound of its own.
 const KEPT_HEAPS: u64 = 64;
 
@@ -39,6 +43,7 @@ pub(super) struct Context {
     reader: MetadataReader,
     headers: Kept<u64, Arc<Header>>,
     pub(super) collections: Kept<u64, Arc<Collection>>,
+    pub(super) nodes: Kept<NodeKey, Arc<[u8]>>,
     pub(super) heaps: Kept<u64, Arc<FractalHeap>>,
     pub(super) shared_messages: OnceLock<Result<Option<Arc<SharedMessages>>>>,
 }
@@ -81,6 +86,7 @@ impl Context {
             reader,
             headers: Kept::new(KEPT_HEADER_BYTES),
             collections: Kept::new(KEPT_COLLECTION_BYTES),
+            nodes: Kept::new(KEPT_NODE_BYTES),
             heaps: Kept::new(KEPT_HEAPS),
             shared_messages: OnceLock::new(),
         }))

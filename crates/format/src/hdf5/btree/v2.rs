@@ -189,6 +189,25 @@ impl<'a> Node<'a> {
     /// Signature, version, checksum, a record type or count that is not the tree's, or a child
     /// without address.
     pub fn decode(bytes: &'a [u8], place: &NodeRef, tree: &BTreeHeader) -> Result<Self> {
+        let (node, mut cursor) = Self::decode_fields(bytes, place, tree)?;
+        cursor.verify_checksum()?;
+        Ok(node)
+    }
+
+    /// As [`Node::decode`], of bytes whose checksum was verified before.
+    ///
+    /// # Errors
+    /// As [`Node::decode`], the checksum aside.
+    pub fn decode_verified(bytes: &'a [u8], place: &NodeRef, tree: &BTreeHeader) -> Result<Self> {
+        Self::decode_fields(bytes, place, tree).map(|(node, _)| node)
+    }
+
+    /// The node, and where its checksum stands.
+    fn decode_fields(
+        bytes: &'a [u8],
+        place: &NodeRef,
+        tree: &BTreeHeader,
+    ) -> Result<(Self, Cursor<'a>)> {
         let mut cursor = Cursor::new(bytes, NODE, place.address);
         cursor.signature(if place.level == 0 { b"BTLF" } else { b"BTIN" })?;
         cursor.version(0)?;
@@ -223,8 +242,7 @@ impl<'a> Node<'a> {
                 children.push(NodeRef { address, record_count, level: place.level - 1 });
             }
         }
-        cursor.verify_checksum()?;
-        Ok(Self { records, record_bytes: tree.record_bytes, children })
+        Ok((Self { records, record_bytes: tree.record_bytes, children }, cursor))
     }
 
     /// The records in order.
@@ -313,6 +331,19 @@ mod tests {
         assert_eq!(node.records().len(), 2);
         let error = Node::decode(&bytes[..9], &tree.root().unwrap(), &tree).unwrap_err();
         assert_eq!(error.kind, ErrorKind::NeedMore { bytes: 32 });
+    }
+
+    #[test]
+    fn a_checksum_is_verified_once() {
+        let tree = tree(0, 1);
+        let place = tree.root().unwrap();
+        let mut bytes = sealed(b"BTLF\0\x05mmmmmmmmmmm".to_vec());
+        let verified = Node::decode(&bytes, &place, &tree).unwrap();
+        assert_eq!(Node::decode_verified(&bytes, &place, &tree), Ok(verified));
+        *bytes.last_mut().unwrap() ^= 1;
+        let error = Node::decode(&bytes, &place, &tree).unwrap_err();
+        assert!(matches!(error.kind, ErrorKind::Checksum { .. }), "{error}");
+        assert!(Node::decode_verified(&bytes, &place, &tree).is_ok());
     }
 
     #[test]

@@ -1,4 +1,8 @@
 //! B-tree indexes, of both versions.
+//!
+//! Planning all chunks of an array looks up each of them: a node of a version-1 tree is decoded
+//! once and kept by its index (some 10 MB at most), one of a version-2 tree is verified once and
+//! kept by the file (2 MiB at most, of all its trees).
 
 use std::sync::{Arc, OnceLock};
 
