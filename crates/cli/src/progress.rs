@@ -81,7 +81,7 @@ pub(crate) fn waiting<T>(message: &str, work: impl FnOnce() -> T) -> T {
                 return;
             }
             let bar = ProgressBar::new_spinner().with_style(style("{spinner} {elapsed} {msg}"));
-            bar.set_message(message.to_owned());
+            let bar = bar.with_elapsed(PATIENCE).with_message(message.to_owned());
             while is_done.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
                 bar.tick();
             }

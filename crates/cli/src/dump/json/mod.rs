@@ -20,7 +20,7 @@ use self::string::{Growing, push_string};
 use super::Dump;
 use super::header::DEEPEST_GROUP;
 use super::value::Digits;
-use crate::error::Result;
+use crate::error::{CliError, Result};
 use crate::slabs::Slabs;
 
 /// Text that is collected before it is written.
@@ -44,7 +44,26 @@ impl Dump<'_, '_> {
 }
 
 impl Json<'_, '_, '_> {
+    /// The members of an object. Where one of them cannot be read, `error` says why in place of
+    /// those that are missing, and the rest of the file follows.
+    fn guarded(&mut self, write: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+        let level = self.has_members.len();
+        match write(self) {
+            Err(CliError::File(error)) => {
+                while self.has_members.len() > level {
+                    self.close()?;
+                }
+                self.error(&error)
+            }
+            outcome => outcome,
+        }
+    }
+
     fn group(&mut self, group: &Group, depth: usize) -> Result<()> {
+        self.guarded(|json| json.group_members(group, depth))
+    }
+
+    fn group_members(&mut self, group: &Group, depth: usize) -> Result<()> {
         self.object("types", &group.types()?, |json, user| {
             json.member(&user.name, type_json(user))
         })?;
@@ -71,6 +90,11 @@ impl Json<'_, '_, '_> {
     fn variable(&mut self, group: &Group, variable: &Variable) -> Result<()> {
         self.key(variable.name())?;
         self.open()?;
+        self.guarded(|json| json.variable_members(group, variable))?;
+        self.close()
+    }
+
+    fn variable_members(&mut self, group: &Group, variable: &Variable) -> Result<()> {
         let dimensions = variable.dimensions()?;
         if !dimensions.is_empty() {
             let names = dimensions.iter().map(|dimension| string(dimension.name()));
@@ -80,12 +104,11 @@ impl Json<'_, '_, '_> {
         self.attributes(&variable.attributes()?)?;
         if self.dump.wants_values(group, variable, &dimensions)? {
             if dimensions.iter().any(Dimension::is_empty) {
-                self.member("data", "[]")?;
-            } else {
-                self.data(variable)?;
+                return self.member("data", "[]");
             }
+            return self.data(variable);
         }
-        self.close()
+        Ok(())
     }
 
     fn attributes(&mut self, attributes: &[Attribute]) -> Result<()> {
@@ -105,10 +128,7 @@ impl Json<'_, '_, '_> {
     /// The values of a variable without empty dimensions. Those behind the first that cannot be
     /// read are left out, and `error` says why.
     fn data(&mut self, variable: &Variable) -> Result<()> {
-        let array = match variable.array() {
-            Ok(array) => array,
-            Err(error) => return self.error(&error),
-        };
+        let array = variable.array()?;
         let mut data =
             Data::new(array.shape.clone(), variable.data_type(), self.dump.options.digits());
         let element_size = array.layout.element_size;
