@@ -31,8 +31,9 @@ pub(super) struct GroupData {
     parent: Option<Weak<GroupData>>,
     depth: u32,
     paths_left: Arc<PathsLeft>,
-    members: OnceLock<Result<Members>>,
+    /// Before the members, see there.
     opened: Mutex<Opened>,
+    members: OnceLock<Result<Members>>,
     names_by_address: OnceLock<Result<HashMap<u64, Arc<str>>>>,
     attributes: OnceLock<Result<Arc<[Attribute]>>>,
     types: OnceLock<Result<Arc<[DefinedType]>>>,

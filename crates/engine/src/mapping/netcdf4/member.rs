@@ -149,8 +149,11 @@ fn object(group: &GroupData, link: &Link) -> Result<Object> {
 
 /// All that stands in a group, in the order in which libnetcdf lists it.
 pub(super) struct Members {
-    datasets: Vec<(usize, Arc<Member>)>,
     by_name: HashMap<Arc<str>, Arc<Member>>,
+    /// Behind all other places that have them: fields go in their order, and members that go in
+    /// the order of their making leave memory in one piece. In a map's order it took four times
+    /// as long, a third of a listing.
+    datasets: Vec<(usize, Arc<Member>)>,
     scales: Vec<Arc<Dim>>,
     by_scale: HashMap<ObjectId, Arc<Dim>>,
     groups: Vec<(Arc<str>, Arc<GroupData>)>,
