@@ -11,6 +11,10 @@ use std::time::Instant;
 use isotach::model::selection::{Axis, Selection};
 use isotach::{File, Group, Result};
 
+/// That of the `isotach` command.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [row, path, rest @ ..] = arguments.as_slice() else {
