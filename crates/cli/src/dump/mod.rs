@@ -25,7 +25,9 @@ mod value;
 mod xml;
 
 use std::ffi::OsString;
-use std::io::{self, IsTerminal, Write};
+use std::fs;
+use std::io::{self, Write};
+use std::os::fd::AsFd;
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
@@ -186,8 +188,8 @@ pub(crate) fn run(options: &DumpOptions, sink: &mut dyn Write) -> Result<()> {
         progress: Progress::hidden(),
         incomplete: false,
     };
-    // On a terminal the dump itself shows how far it is.
-    if !io::stdout().is_terminal() {
+    // On a terminal the dump itself shows how far it is; behind a pipe may be a pager.
+    if goes_to_file() {
         dump.progress = Progress::of(|| dump.value_bytes(&file.root(), 0).unwrap_or(0));
     }
     let shown = path.to_string_lossy();
@@ -258,4 +260,10 @@ impl Dump<'_, '_> {
         let why = error.kind.to_string().replace(['\n', '\r'], " ");
         Ok(self.out.put(format!(" // cannot be read: {why}"))?)
     }
+}
+
+/// True where standard output is a file on disk.
+fn goes_to_file() -> bool {
+    let output = io::stdout().as_fd().try_clone_to_owned().map(fs::File::from);
+    output.and_then(|output| output.metadata()).is_ok_and(|metadata| metadata.is_file())
 }
