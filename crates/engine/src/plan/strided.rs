@@ -57,6 +57,17 @@ pub struct StridedRead {
     pub origin: Vec<u64>,
 }
 
+/// A read straight into the caller's memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct DirectRead {
+    /// First byte in the storage.
+    pub(crate) address: u64,
+    /// How many bytes.
+    pub(crate) length: u64,
+    /// Where they go: bytes behind the result 0 of every axis.
+    pub(crate) target_offset: u64,
+}
+
 /// The elements lie beyond what 64 bits can address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Overflow;
@@ -208,37 +219,72 @@ impl StridedPlan {
         StridedRead { address, length, region, origin }
     }
 
+    /// The `index`-th read of a plan that [is direct](Self::is_direct), into memory with these
+    /// strides. The same as [`Self::read`] for one who needs no region, and takes no memory.
+    pub(crate) fn direct_read(&self, index: u64, target_strides: &[usize]) -> DirectRead {
+        let (mut address, mut length, mut target_offset) = (self.address, self.element_size, 0u64);
+        let mut outer = index / self.reads_per_outer;
+        let grouped = self.grouped.unwrap_or(0);
+        for axis in (0..self.axes.len()).rev() {
+            let runs = &self.axes[axis];
+            // What is inside the grouped axis, or all where none is, is one run without a gap.
+            let run = match self.grouped {
+                Some(_) if axis < grouped => one_of(runs, &mut outer),
+                Some(_) if axis == grouped => self.share_run(axis, index % self.reads_per_outer).0,
+                _ => runs[0],
+            };
+            // `new` has checked that the farthest element can be addressed.
+            address += run.position * self.strides[axis];
+            length += (run.count - 1) * self.strides[axis];
+            let offset = run.result.saturating_mul(target_strides[axis] as u64);
+            target_offset = target_offset.saturating_add(offset);
+        }
+        DirectRead { address, length, target_offset }
+    }
+
     /// One position of each axis outside the grouped one.
     fn push_outer(&self, grouped: usize, mut outer: u64, region: &mut Vec<Vec<AxisRun>>) {
-        for runs in self.axes[..grouped].iter().rev() {
-            let count = count_of(runs);
-            let mut index = outer % count;
-            outer /= count;
-            let mut runs = runs.iter();
-            let run = loop {
-                match runs.next() {
-                    Some(run) if index < run.count => break run.part(index, 1),
-                    Some(run) => index -= run.count,
-                    None => return,
-                }
-            };
-            region.push(vec![run]);
-        }
+        let outward = self.axes[..grouped].iter().rev();
+        region.extend(outward.map(|runs| vec![one_of(runs, &mut outer)]));
         region.reverse();
     }
 
     /// The runs of the grouped axis that a read has.
     fn share(&self, grouped: usize, index: u64) -> Vec<AxisRun> {
+        let (run, share) = self.share_run(grouped, index);
+        match share.run_count {
+            1 => vec![run],
+            count => self.axes[grouped][share.first_run..share.first_run + count].to_vec(),
+        }
+    }
+
+    /// The share that a read is of, and what the read has of the share's first run.
+    fn share_run(&self, grouped: usize, index: u64) -> (AxisRun, Share) {
         let at = self.shares.partition_point(|(_, end)| *end <= index);
         let before = at.checked_sub(1).map_or(0, |before| self.shares[before].1);
         let (share, _) = self.shares[at];
-        let runs = &self.axes[grouped][share.first_run..share.first_run + share.run_count];
+        let run = self.axes[grouped][share.first_run];
         if share.run_count > 1 {
-            return runs.to_vec();
+            return (run, share);
         }
         let first = (index - before) * share.steps_per_read;
-        vec![runs[0].part(first, share.steps_per_read.min(runs[0].count - first))]
+        (run.part(first, share.steps_per_read.min(run.count - first)), share)
     }
+}
+
+/// The position of an axis that stands at the end of the number `outer`, which is taken off it.
+fn one_of(runs: &[AxisRun], outer: &mut u64) -> AxisRun {
+    let count = count_of(runs);
+    let mut index = *outer % count;
+    *outer /= count;
+    for run in runs {
+        if index < run.count {
+            return run.part(index, 1);
+        }
+        index -= run.count;
+    }
+    // Not reached: the index is below the sum of the counts.
+    runs[0].part(0, 1)
 }
 
 /// How the steps of an axis stand to one another.
@@ -299,4 +345,57 @@ fn check_end(address: u64, strides: &[u64], size: u64, bounds: &[(u64, u64)]) ->
         end = end.checked_add(high.checked_mul(*stride)?)?;
     }
     Some(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use isotach_model::shape::row_major_strides;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn runs(len: u64) -> impl Strategy<Value = Vec<AxisRun>> {
+        let run = (0..len, 1..4i64, 1..=len).prop_map(move |(position, stride, count)| {
+            let count = count.min((len - 1 - position) / stride as u64 + 1);
+            AxisRun { result: 0, count, position, stride }
+        });
+        prop::collection::vec(run, 1..3).prop_map(|mut runs| {
+            let mut result = 0;
+            for run in &mut runs {
+                run.result = result;
+                result += run.count;
+            }
+            runs
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn direct_reads_are_the_reads(
+            axes in prop::collection::vec(runs(9), 0..4),
+            whole in 0..4usize,
+            call_cost in prop::sample::select(vec![0, 8, 100, 5000]),
+        ) {
+            let mut axes = axes;
+            let inner = axes.len().saturating_sub(whole);
+            for runs in &mut axes[inner..] {
+                *runs = vec![AxisRun { result: 0, count: 9, position: 0, stride: 1 }];
+            }
+            let bytes = |shape: &[u64]| -> Vec<u64> {
+                row_major_strides(shape).unwrap().iter().map(|stride| stride * 4).collect()
+            };
+            let strides = bytes(&vec![9; axes.len()]);
+            let counts: Vec<u64> = axes.iter().map(|runs| count_of(runs)).collect();
+            let target: Vec<usize> = bytes(&counts).iter().map(|&stride| stride as usize).collect();
+            let plan = StridedPlan::new(100, &strides, 4, axes, &target, call_cost).unwrap();
+            prop_assume!(plan.is_direct());
+            for index in 0..plan.read_count() {
+                let (direct, read) = (plan.direct_read(index, &target), plan.read(index));
+                prop_assert_eq!((direct.address, direct.length), (read.address, read.length));
+                let first = read.region.iter().zip(&target);
+                let offset: u64 = first.map(|(runs, stride)| runs[0].result * *stride as u64).sum();
+                prop_assert_eq!(direct.target_offset, offset);
+            }
+        }
+    }
 }

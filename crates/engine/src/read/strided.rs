@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::parallel;
 use crate::plan::axis_runs::{AxisRun, count_of};
 use crate::plan::layout::BeyondEnd;
-use crate::plan::strided::{Overflow, StridedPlan, StridedRead};
+use crate::plan::strided::{DirectRead, Overflow, StridedPlan, StridedRead};
 use crate::storage::{Storage, uninit};
 
 /// From this much work on, several threads share it. A read counts as many bytes as a page.
@@ -49,11 +49,10 @@ pub(super) fn read(
     .map_err(|Overflow| reading.too_large())?;
     let count = plan.read_count();
     let one = |index: u64| {
-        let read = plan.read(index);
         if plan.is_direct() {
-            read_direct(reading, place, &read, target)
+            read_direct(reading, place, plan.direct_read(index, target.strides), target)
         } else {
-            read_through_buffer(reading, place, &read, target)
+            read_through_buffer(reading, place, &plan.read(index), target)
         }
     };
     let work = plan.wanted_bytes().saturating_add(count.saturating_mul(READ_COUNTS_AS_BYTES));
@@ -125,11 +124,13 @@ fn cut(runs: &[AxisRun], mut first: u64, mut count: u64) -> Vec<AxisRun> {
 fn read_direct(
     reading: &Reading<'_>,
     place: &Place<'_>,
-    read: &StridedRead,
+    read: DirectRead,
     target: &Target<'_, '_>,
 ) -> Result<()> {
     let length = usize::try_from(read.length).map_err(|_| reading.too_large())?;
-    let offset = target.offset_of(&as_region(&read.region)).ok_or_else(|| reading.too_large())?;
+    let offset = usize::try_from(read.target_offset).ok();
+    let offset = offset.and_then(|offset| offset.checked_add(target.offset));
+    let offset = offset.ok_or_else(|| reading.too_large())?;
     target
         .write_run(offset, length, |memory| fetch(place, read.address, memory))
         .map_err(|source| reading.storage_error(read.address, read.length, source))
