@@ -9,7 +9,7 @@ FUZZ_SECONDS ?= 20
 
 .PHONY: demo test test-rust test-python lint docs tidy fuzz bench data clean
 
-demo: $(VENV)/.installed
+demo: .build/debian $(VENV)/.installed
 	$(BIN)/python demo/demo.py
 
 test: test-rust test-python
@@ -43,7 +43,7 @@ clean:
 	rm -rf $(VENV) .build target fuzz/target
 
 # The virtual environment with the reference libraries, then the package itself, built in release.
-$(VENV)/.ready: tools/requirements.txt
+$(VENV)/.ready: tools/requirements.txt | .build/debian
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q --disable-pip-version-check -r tools/requirements.txt
 	touch $@

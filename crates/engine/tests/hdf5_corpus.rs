@@ -13,6 +13,7 @@ use isotach::model::Values;
 use isotach::model::selection::Selection;
 use isotach::storage::LocalFile;
 use isotach::{ErrorKind, OpenOptions};
+use isotach_testkit::corpus;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
@@ -179,17 +180,6 @@ fn other_files_stay_closed_where_they_are_not_allowed() {
     let is_refused =
         matches!(&error.kind, ErrorKind::OtherFile { reason: OtherFileReason::NotAllowed, .. });
     assert!(is_refused, "{error}");
-}
-
-/// The corpus, or a word that the test is left out.
-fn corpus() -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
-    let corpus = std::env::var_os("ISOTACH_CORPUS").map_or(beside, PathBuf::from);
-    if corpus.join("GOLDEN.md").exists() {
-        return Some(corpus);
-    }
-    eprintln!("LEFT OUT: there is no corpus (set ISOTACH_CORPUS)");
-    None
 }
 
 fn collect(directory: &Path, files: &mut Vec<PathBuf>) {

@@ -8,25 +8,13 @@ use isotach::model::Values;
 use isotach::model::selection::{Axis, Selection};
 use isotach::read::Array;
 use isotach::{File, Group, Variable};
-use isotach_testkit::{CountingStorage, StoredArray, naive_read};
+use isotach_testkit::{CountingStorage, StoredArray, corpus, naive_read};
 
 const THREADS: usize = 8;
 /// Small reads of all threads together.
 const SMALL_READS: usize = 1_000_000;
 /// Larger variables take long to compare under a sanitizer.
 const MOST_ELEMENTS: u64 = 200_000;
-
-fn corpus() -> Option<PathBuf> {
-    let corpus = std::env::var_os("ISOTACH_CORPUS").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus"),
-        PathBuf::from,
-    );
-    if !corpus.is_dir() {
-        println!("LEFT OUT: there is no corpus at {}", corpus.display());
-        return None;
-    }
-    Some(corpus)
-}
 
 /// Files of these folders: classic, netCDF-4 and HDF5 with every kind of chunk index and filter.
 fn real_files(corpus: &Path) -> Vec<PathBuf> {

@@ -8,21 +8,12 @@ use isotach_format::classic::{
     Attribute, ExternalType, Header, RecordLayout, VariableLayout, Version,
 };
 use isotach_format::{Error, ErrorKind};
+use isotach_testkit::corpus;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 /// Values larger than this are not in the golden answers.
 const HASHED_BYTES: u64 = 256 << 20;
-
-fn corpus() -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
-    let root = std::env::var_os("ISOTACH_CORPUS").map_or(beside, PathBuf::from);
-    if root.is_dir() {
-        return Some(root);
-    }
-    eprintln!("LEFT OUT: there is no corpus (set ISOTACH_CORPUS)");
-    None
-}
 
 fn files_below(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {

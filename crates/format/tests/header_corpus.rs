@@ -29,6 +29,7 @@ use isotach_format::hdf5::object_header::ObjectHeader;
 use isotach_format::hdf5::superblock::{BtreeK, Superblock, candidate_addresses, is_signature};
 use isotach_format::hdf5::text::text;
 use isotach_format::hdf5::virtual_mapping::VirtualMapping;
+use isotach_testkit::corpus;
 
 /// What was found in a file.
 #[derive(Default)]
@@ -237,12 +238,8 @@ impl Damage {
 
 /// Every HDF5 file with golden answers, without those that are broken.
 fn corpus_files() -> Vec<PathBuf> {
-    let corpus = std::env::var_os("ISOTACH_CORPUS").map_or_else(
-        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus"),
-        PathBuf::from,
-    );
     let mut found = Vec::new();
-    let mut folders = vec![corpus];
+    let mut folders: Vec<PathBuf> = corpus().into_iter().collect();
     while let Some(folder) = folders.pop() {
         let Ok(entries) = std::fs::read_dir(&folder) else { continue };
         for path in entries.map(|entry| entry.unwrap().path()) {

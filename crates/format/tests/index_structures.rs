@@ -4,7 +4,6 @@
 //! a difference between what was decoded and what was found.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 
 use isotach_format::checksum::lookup3;
 use isotach_format::hdf5::Sizes;
@@ -32,6 +31,7 @@ use isotach_format::hdf5::heap::shared_message::{
     IndexKind, SharedMessageList, SharedMessageTable,
 };
 use isotach_format::{ErrorKind, Result};
+use isotach_testkit::corpus;
 
 /// A file from its superblock on, and what was decoded in it.
 struct File {
@@ -79,16 +79,11 @@ impl File {
 
 /// The derived HDF5 files; empty, and said aloud, where there is no corpus.
 fn files() -> Vec<File> {
-    let corpus = std::env::var_os("ISOTACH_CORPUS").map_or_else(
-        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus"),
-        PathBuf::from,
-    );
-    let Ok(folder) = std::fs::read_dir(corpus.join("derived")) else {
-        println!("left out: no corpus");
-        return Vec::new();
-    };
+    let Some(corpus) = corpus() else { return Vec::new() };
     let mut files = Vec::new();
-    for path in folder.map(|entry| entry.unwrap().path()) {
+    for path in
+        std::fs::read_dir(corpus.join("derived")).unwrap().map(|entry| entry.unwrap().path())
+    {
         let bytes = std::fs::read(&path).unwrap();
         let signature = b"\x89HDF\r\n\x1a\n";
         let starts = std::iter::once(0).chain((9..20).map(|bits| 1_usize << bits));

@@ -4,22 +4,12 @@
 pub mod classic;
 pub mod differences;
 
+pub use isotach_testkit::corpus;
+
 use std::io::Read;
-use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
-
-/// The folder of real files; `None`, said aloud, where there is none.
-pub fn corpus() -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
-    let root = std::env::var_os("ISOTACH_CORPUS").map_or(beside, PathBuf::from);
-    if !root.is_dir() {
-        eprintln!("LEFT OUT: there is no corpus (set ISOTACH_CORPUS)");
-        return None;
-    }
-    root.canonicalize().ok()
-}
 
 /// The command under test.
 pub fn isotach(arguments: &[&str]) -> Ended {

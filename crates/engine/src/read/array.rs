@@ -157,13 +157,7 @@ impl Array {
         let destination = Destination::new(into);
         if needed > 0 {
             let strides = target_strides(&selection.shape(), size);
-            let target = Target {
-                destination: &destination,
-                offset: 0,
-                strides: &strides,
-                element_size: size,
-                reverse,
-            };
+            let target = Target::whole(&destination, &strides, size, reverse);
             let reading = Reading { layout: &self.layout, cache, depth: 0 };
             reading.read(selection.axes.iter().map(runs_of).collect(), &target)?;
             read_ahead::notice(cache, &self.layout, selection);

@@ -62,7 +62,17 @@ struct Axis {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OutOfBounds;
 
-impl Target<'_, '_> {
+impl<'t, 'd> Target<'t, 'd> {
+    /// All of `destination`, whose results stand `strides` apart.
+    pub(crate) fn whole(
+        destination: &'t Destination<'d>,
+        strides: &'t [usize],
+        element_size: usize,
+        reverse: bool,
+    ) -> Self {
+        Self { destination, offset: 0, strides, element_size, reverse }
+    }
+
     /// Where the first result of a region stands.
     pub(crate) fn offset_of(&self, region: &Region<'_>) -> Option<usize> {
         region.iter().zip(self.strides).try_fold(self.offset, |sum, (runs, stride)| {

@@ -208,13 +208,7 @@ fn read_dense(
     let memory = memory::filled_vec::<u8, _>(len.ok_or_else(limit)?, |into| {
         let destination = Destination::new(into);
         let strides = target_strides(shape, size);
-        let target = Target {
-            destination: &destination,
-            offset: 0,
-            strides: &strides,
-            element_size: size,
-            reverse,
-        };
+        let target = Target::whole(&destination, &strides, size, reverse);
         inner.read(axes, &target)?;
         destination.into_written().ok_or_else(limit)
     });
@@ -241,7 +235,7 @@ fn convert(
 }
 
 fn over_limit(inner: &Reading<'_>, bytes: u64) -> Error {
-    let what = "bytes of a piece of another shape";
+    let what = "bytes of a piece of a virtual array";
     inner.error(ErrorKind::Limit { what, value: bytes, limit: WHOLE_PIECE_BYTES })
 }
 

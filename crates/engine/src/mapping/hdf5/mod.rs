@@ -49,6 +49,7 @@ pub use group::Group;
 pub use header::Header;
 pub use link::{Link, LinkTarget};
 pub use node::{CommittedDatatype, Node, Object, Unknown};
+pub(super) use stored::stored_integer;
 pub use stored::stored_type;
 
 use crate::error::Result;

@@ -2,9 +2,9 @@
 
 use isotach_format::hdf5::message::datatype::{ByteOrder, Datatype, FixedPoint, Float, Member};
 use isotach_format::hdf5::text::text;
-use isotach_model::StoredType;
 use isotach_model::convert::ElementConversion;
 use isotach_model::stored::StoredMember;
+use isotach_model::{PartialInt, StoredType};
 
 /// The stored form of an element of `datatype`, as HDF5's own view shows it.
 ///
@@ -55,19 +55,26 @@ pub fn stored_type(datatype: &Datatype) -> StoredType {
 }
 
 fn integer_type(integer: &FixedPoint) -> StoredType {
-    let FixedPoint { size, byte_order, signed, bit_offset, precision } = *integer;
-    let uses_all_bits = bit_offset == 0 && u32::from(precision) == size.saturating_mul(8);
-    let size = size as usize;
-    let big_endian = match byte_order {
-        ByteOrder::Little => false,
-        ByteOrder::Big => true,
-        ByteOrder::Vax => return bytes(size, byte_order),
-    };
-    match (size, signed) {
-        (1 | 2 | 4 | 8, true) if uses_all_bits => StoredType::Int { size, big_endian },
-        (1 | 2 | 4 | 8, false) if uses_all_bits => StoredType::UInt { size, big_endian },
-        _ => bytes(size, byte_order),
+    match stored_integer(integer) {
+        Some(whole @ (StoredType::Int { .. } | StoredType::UInt { .. })) => whole,
+        _ => bytes(integer.size as usize, integer.byte_order),
     }
+}
+
+/// How an integer of 1, 2, 4 or 8 bytes lies in the file, whether or not it uses all their bits;
+/// `None` for others and those in VAX order.
+pub(in crate::mapping) fn stored_integer(integer: &FixedPoint) -> Option<StoredType> {
+    if integer.byte_order == ByteOrder::Vax {
+        return None;
+    }
+    let stored = PartialInt {
+        size: integer.size as usize,
+        big_endian: integer.byte_order == ByteOrder::Big,
+        signed: integer.signed,
+        bit_offset: u32::from(integer.bit_offset),
+        precision: u32::from(integer.precision),
+    };
+    stored.is_valid().then(|| stored.simplified())
 }
 
 fn bytes(size: usize, byte_order: ByteOrder) -> StoredType {

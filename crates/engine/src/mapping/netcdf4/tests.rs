@@ -1,7 +1,6 @@
 //! What the corpus does not show by itself: layouts in memory, comparison of types, and that little
 //! is looked at.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use isotach_format::hdf5::message::datatype::{
@@ -33,15 +32,7 @@ fn text(size: u32) -> Datatype {
 
 /// A file of the corpus; `None`, said aloud, where there is no corpus.
 fn corpus(name: &str) -> Option<File> {
-    let corpus = std::env::var_os("ISOTACH_CORPUS").map_or_else(
-        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus"),
-        PathBuf::from,
-    );
-    if !corpus.is_dir() {
-        eprintln!("left out: there is no corpus at {}", corpus.display());
-        return None;
-    }
-    Some(File::open(corpus.join(name)).unwrap())
+    Some(File::open(isotach_testkit::corpus()?.join(name)).unwrap())
 }
 
 #[test]

@@ -1,13 +1,9 @@
 //! HDF5's types in netCDF's words, and how their elements lie in the file.
 
-use isotach_format::hdf5::message::datatype::{
-    ByteOrder, Datatype, EnumMember, FixedPoint, Member,
-};
+use isotach_format::hdf5::message::datatype::{Datatype, EnumMember, FixedPoint, Member};
 use isotach_format::hdf5::text::text;
 use isotach_model::stored::StoredMember;
-use isotach_model::{
-    Atomic, DataType, Field, ForeignType, PartialInt, StoredType, UserClass, UserType,
-};
+use isotach_model::{Atomic, DataType, Field, ForeignType, StoredType, UserClass, UserType};
 
 use std::sync::Arc;
 
@@ -141,23 +137,7 @@ fn c_layout(data_type: &DataType) -> (usize, usize) {
 }
 
 fn integer_type(integer: &FixedPoint) -> Option<Atomic> {
-    stored_integer(integer)?.number()
-}
-
-/// How an integer lies in the file that netCDF has a type for: one of 1, 2, 4 or 8 bytes, whether
-/// or not it uses all their bits.
-fn stored_integer(integer: &FixedPoint) -> Option<StoredType> {
-    if integer.byte_order == ByteOrder::Vax {
-        return None;
-    }
-    let stored = PartialInt {
-        size: integer.size as usize,
-        big_endian: integer.byte_order == ByteOrder::Big,
-        signed: integer.signed,
-        bit_offset: u32::from(integer.bit_offset),
-        precision: u32::from(integer.precision),
-    };
-    stored.is_valid().then(|| stored.simplified())
+    hdf5::stored_integer(integer)?.number()
 }
 
 fn enum_base(base: &Datatype) -> Option<Atomic> {
@@ -181,7 +161,7 @@ pub(super) fn stored_type(datatype: &Datatype) -> StoredType {
     let size = datatype.size() as usize;
     match datatype {
         Datatype::FixedPoint(integer) => {
-            stored_integer(integer).unwrap_or_else(|| hdf5::stored_type(datatype))
+            hdf5::stored_integer(integer).unwrap_or_else(|| hdf5::stored_type(datatype))
         }
         Datatype::Enumeration { base, .. } => stored_type(base),
         Datatype::String { size: 1, .. } => StoredType::Char,
