@@ -16,6 +16,10 @@ use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::exceptions::{PyMemoryError, PyTypeError};
 use pyo3::prelude::*;
 
+use crate::numpy_handler::with_result_memory;
+
+/// Results from this size on have memory that is used again.
+const LARGE_BYTES: usize = 4 << 20;
 /// Reads below this many bytes that need no decoding are over before another thread could do
 /// anything with the interpreter.
 const BRIEF_BYTES: usize = 64 * 1024;
@@ -50,17 +54,10 @@ pub(crate) fn filled<'py, R: Send, E: Send>(
         bytes = bytes.checked_mul(extent).ok_or_else(|| too_large(shape))?;
         dims.push(extent as npy_intp);
     }
-    // SAFETY: `PyArray_Empty` gives a new C-contiguous array and takes over one reference to the
-    // dtype, which `clone().into_dtype_ptr()` made for it; a null result is a Python exception.
-    let array = unsafe {
-        let pointer = PY_ARRAY_API.PyArray_Empty(
-            py,
-            dims.len() as c_int,
-            dims.as_mut_ptr(),
-            dtype.clone().into_dtype_ptr(),
-            NPY_ORDER::NPY_CORDER as c_int,
-        );
-        Bound::<PyAny>::from_owned_ptr_or_err(py, pointer)?
+    let array = if bytes >= LARGE_BYTES {
+        with_result_memory(py, || empty(dtype, &mut dims))?
+    } else {
+        empty(dtype, &mut dims)?
     };
     // SAFETY: the array is new, so this is its only user, and it has `bytes` bytes (contract,
     // first clause); where it has none the pointer may be anything, and the slice is empty.
@@ -77,6 +74,25 @@ pub(crate) fn filled<'py, R: Send, E: Send>(
     let brief = detach == Detach::Long && bytes <= BRIEF_BYTES;
     let result = if brief { work() } else { py.detach(work) };
     Ok((array, result.map_err(to_python)?))
+}
+
+/// A new array whose elements are whatever its memory holds.
+fn empty<'py>(
+    dtype: &Bound<'py, PyArrayDescr>,
+    dims: &mut [npy_intp],
+) -> PyResult<Bound<'py, PyAny>> {
+    // SAFETY: `PyArray_Empty` gives a new C-contiguous array and takes over one reference to the
+    // dtype, which `clone().into_dtype_ptr()` made for it; a null result is a Python exception.
+    unsafe {
+        let pointer = PY_ARRAY_API.PyArray_Empty(
+            dtype.py(),
+            dims.len() as c_int,
+            dims.as_mut_ptr(),
+            dtype.clone().into_dtype_ptr(),
+            NPY_ORDER::NPY_CORDER as c_int,
+        );
+        Bound::from_owned_ptr_or_err(dtype.py(), pointer)
+    }
 }
 
 fn too_large(shape: &[u64]) -> PyErr {

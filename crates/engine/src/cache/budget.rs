@@ -1,14 +1,20 @@
-//! How much memory the cache may take when nobody says so.
+//! How much memory may be kept when nobody says so.
 
-/// The largest budget that is taken without being asked for.
-const LARGEST_DEFAULT: u64 = 256 << 20;
-/// The default's share of the machine's memory.
+/// The largest cache that is taken without being asked for.
+const LARGEST_CACHE: u64 = 256 << 20;
+/// The share of the machine's memory that is kept without being asked for.
 const SHARE_OF_MEMORY: u64 = 8;
 
-/// `ISOTACH_CACHE`, such as `256M`; else an eighth of the memory, at most 256 MiB.
+/// What the cache may take: `ISOTACH_CACHE`, else an eighth of the memory, at most 256 MiB.
 pub(super) fn default_budget() -> u64 {
-    let asked = std::env::var("ISOTACH_CACHE").ok().and_then(|text| parse_bytes(&text));
-    asked.unwrap_or_else(|| (physical_memory() / SHARE_OF_MEMORY).min(LARGEST_DEFAULT))
+    memory_setting("ISOTACH_CACHE", LARGEST_CACHE)
+}
+
+/// The bytes that the environment's `variable` says, such as `256M`; else an eighth of the
+/// machine's memory, at most `largest_default`.
+pub fn memory_setting(variable: &str, largest_default: u64) -> u64 {
+    let asked = std::env::var(variable).ok().and_then(|text| parse_bytes(&text));
+    asked.unwrap_or_else(|| (physical_memory() / SHARE_OF_MEMORY).min(largest_default))
 }
 
 fn physical_memory() -> u64 {
@@ -47,9 +53,7 @@ mod tests {
 
     #[test]
     fn the_default_is_some_memory() {
-        assert!(
-            (1..=LARGEST_DEFAULT)
-                .contains(&(physical_memory() / SHARE_OF_MEMORY).min(LARGEST_DEFAULT))
-        );
+        let unset = memory_setting("ISOTACH_NO_SUCH_SETTING", 1 << 20);
+        assert!((1..=1 << 20).contains(&unset), "{unset}");
     }
 }

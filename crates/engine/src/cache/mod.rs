@@ -20,6 +20,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::plan::layout::ArrayId;
+pub use budget::memory_setting;
 use entries::{Entries, Place};
 
 /// Tells chunks apart: the array and the chunk's number in row-major order.
