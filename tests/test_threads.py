@@ -3,6 +3,9 @@
 import concurrent.futures
 import faulthandler
 import io
+import subprocess
+import sys
+import sysconfig
 import threading
 
 import isotach
@@ -177,3 +180,16 @@ def test_a_million_small_reads(paths):
     assert sum(in_threads(work)) == SMALL_READS
     for dataset in datasets:
         dataset.close()
+
+
+def test_the_package_alone_leaves_the_interpreter_without_a_lock(paths):
+    """Free-threaded Python takes its lock again when a module is loaded that asks for it."""
+    code = (
+        "import sys, isotach; isotach.Dataset(sys.argv[1])['v0'][:]\n"
+        "locked = getattr(sys, '_is_gil_enabled', lambda: True)()\n"
+        "print(locked, 'cftime' in sys.modules, isotach.num2date(0, 'days since 2000-01-01').year)"
+    )
+    command = [sys.executable, "-c", code, paths[0]]
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    locked = not sysconfig.get_config_var("Py_GIL_DISABLED")
+    assert printed.split() == [str(locked), "False", "2000"]

@@ -4,7 +4,7 @@ The interface for reading is netCDF4-python's: a program that only reads runs un
 ``import isotach as netCDF4``. xarray finds the package as ``engine="isotach"``.
 """
 
-from cftime import date2index, date2num, num2date
+from typing import TYPE_CHECKING, Any
 
 from isotach._characters import chartostring, stringtoarr, stringtochar
 from isotach._constants import (
@@ -50,6 +50,9 @@ from isotach._settings import (
 )
 from isotach._types import CompoundType, EnumType, VLType
 from isotach._variable import Variable
+
+if TYPE_CHECKING:
+    from cftime import date2index, date2num, num2date
 
 __all__ = [
     "CompoundType",
@@ -118,3 +121,17 @@ for _public in (
 ):
     _public.__module__ = __name__
 del _public
+
+
+def __getattr__(name: str) -> Any:
+    """The functions of cftime, which is loaded for who uses them: loading it makes an interpreter
+    without a lock take one."""
+    if name not in ("date2index", "date2num", "num2date"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import cftime
+
+    return globals().setdefault(name, getattr(cftime, name))
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

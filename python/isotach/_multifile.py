@@ -8,7 +8,6 @@ from glob import glob
 from typing import Any
 
 import numpy as np
-from cftime import date2num
 from numpy import ma
 
 from isotach._dataset import Dataset
@@ -305,6 +304,8 @@ class MFTime(_Variable):
                     "used by all files if no default calendar is provided."
                 )
             calendar = calendars.pop()
+        from cftime import date2num
+
         self.calendar = calendar
         self.units = units or time._mastervar.units
         reference = datetime.datetime(1900, 1, 1)
