@@ -1,7 +1,7 @@
-//! The one thread pool: decoding and large copies run here, beside the caller's own thread.
+//! The threads: decoding and large copies run here, beside the caller's own thread.
 //!
 //! `ISOTACH_THREADS` says how many threads; the default is what the machine has. With 1, all work
-//! stays on the caller's thread. A forked child has none of its parent's threads: the pool is built
+//! stays on the caller's thread. A forked child has none of its parent's threads: a pool is built
 //! anew when the process is another one.
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,8 +9,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// The pool and the process that it was built in.
-static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
+/// Threads, once they are wanted, and the process that they are in.
+struct Pool {
+    name: &'static str,
+    built: Mutex<Option<(u32, Arc<ThreadPool>)>>,
+}
+
+/// For what somebody waits for.
+static POOL: Pool = Pool { name: "isotach", built: Mutex::new(None) };
+/// For what nobody waits for yet. A thread that waits for its part of a request takes whatever else
+/// there is to do in its pool: that must not be something long that the request does not need.
+static LATER: Pool = Pool { name: "isotach-later", built: Mutex::new(None) };
 
 /// How many threads work at once.
 pub fn thread_count() -> usize {
@@ -25,25 +34,29 @@ pub fn thread_count() -> usize {
 /// More threads than this only cost memory.
 const MOST_THREADS: usize = 256;
 
-/// The pool of this process; `None` where one thread is all there is, or no thread can be started.
-fn pool() -> Option<Arc<ThreadPool>> {
-    if thread_count() < 2 {
-        return None;
-    }
-    let process = std::process::id();
-    let mut kept = POOL.lock().unwrap_or_else(PoisonError::into_inner);
-    match &*kept {
-        Some((owner, pool)) if *owner == process => Some(Arc::clone(pool)),
-        _ => {
-            let builder = ThreadPoolBuilder::new()
-                .num_threads(thread_count())
-                .thread_name(|index| format!("isotach-{index}"));
-            let pool = Arc::new(builder.build().ok()?);
-            // The parent's pool: dropping it would wait for threads that are not in this process.
-            if let Some((_, parent)) = kept.replace((process, Arc::clone(&pool))) {
-                std::mem::forget(parent);
+impl Pool {
+    /// Its threads in this process; `None` where one thread is all there is, or no thread can be
+    /// started.
+    fn threads(&self) -> Option<Arc<ThreadPool>> {
+        if thread_count() < 2 {
+            return None;
+        }
+        let process = std::process::id();
+        let mut built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*built {
+            Some((owner, pool)) if *owner == process => Some(Arc::clone(pool)),
+            _ => {
+                let name = self.name;
+                let builder = ThreadPoolBuilder::new()
+                    .num_threads(thread_count())
+                    .thread_name(move |index| format!("{name}-{index}"));
+                let pool = Arc::new(builder.build().ok()?);
+                // The parent's: dropping it would wait for threads that are not in this process.
+                if let Some((_, parent)) = built.replace((process, Arc::clone(&pool))) {
+                    std::mem::forget(parent);
+                }
+                Some(pool)
             }
-            Some(pool)
         }
     }
 }
@@ -54,7 +67,7 @@ pub(crate) fn for_each<E: Send>(
     count: usize,
     work: impl Fn(usize) -> Result<(), E> + Sync + Send,
 ) -> Result<(), E> {
-    match (count > 1).then(pool).flatten() {
+    match (count > 1).then(|| POOL.threads()).flatten() {
         Some(pool) => pool.install(|| (0..count).into_par_iter().try_for_each(&work)),
         None => (0..count).try_for_each(work),
     }
@@ -65,18 +78,17 @@ pub(crate) fn map<T: Sync, R: Send, E: Send>(
     items: &[T],
     work: impl Fn(&T) -> Result<R, E> + Sync + Send,
 ) -> Result<Vec<R>, E> {
-    match (items.len() > 1).then(pool).flatten() {
+    match (items.len() > 1).then(|| POOL.threads()).flatten() {
         Some(pool) => pool.install(|| items.par_iter().map(&work).collect()),
         None => items.iter().map(work).collect(),
     }
 }
 
-/// Runs `work` some time later on a thread of the pool. False where there is no pool.
-pub(crate) fn spawn(work: impl FnOnce() + Send + 'static) -> bool {
-    pool().is_some_and(|pool| {
+/// Runs `work` some time later. Not at all where there is one thread only.
+pub(crate) fn later(work: impl FnOnce() + Send + 'static) {
+    if let Some(pool) = LATER.threads() {
         pool.spawn(work);
-        true
-    })
+    }
 }
 
 #[cfg(test)]

@@ -210,6 +210,30 @@ fn slab_after_slab_is_decoded_ahead() {
     assert_eq!(cache::statistics().hits - hits, u64::from(wanted));
 }
 
+/// One chunk more than there are threads: the last round would leave all threads but one idle.
+#[test]
+fn a_slab_of_a_scan_is_filled_up_with_chunks_of_the_next() {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    if threads < 2 || std::env::var_os("ISOTACH_THREADS").is_some() {
+        return eprintln!("LEFT OUT: there are no threads to keep busy");
+    }
+    const CHUNK_BYTES: u64 = 8 * 32 * 32 * 8;
+    let columns = threads as u64 + 1;
+    // The next slab as a whole is too much to decode ahead.
+    let _alone = alone(4 * threads as u64 * CHUNK_BYTES);
+    let stored = StoredArray::new(&[24, 32, columns * 32], 8).chunked(&[8, 32, 32], true, 0);
+    let array =
+        stored.array(Arc::new(CountingStorage::new(stored.file.clone(), LOCAL)), &stored.shape);
+    let kept = || cache::statistics().kept_bytes / CHUNK_BYTES;
+    for row in 0..16 {
+        let slab = select([(row, 1), (0, 32), (0, columns * 32)]);
+        assert_eq!(read(&array, &slab), naive_read(&stored, &slab));
+        // At the first slab there is no pattern yet.
+        let ahead = if row < 8 { 0 } else { columns + threads as u64 - 1 };
+        assert_eq!(kept(), columns + ahead, "after row {row}");
+    }
+}
+
 #[test]
 fn external_segments_are_one_array() {
     let _alone = alone(0);

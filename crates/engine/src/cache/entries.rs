@@ -48,13 +48,14 @@ impl Entries {
         self.by_key.get(key).map(|entry| entry.place.clone())
     }
 
-    pub(super) fn touch(&mut self, key: &ChunkKey) {
-        if let Some(entry) = self.by_key.get_mut(key) {
-            self.by_use.remove(&entry.used);
-            self.clock += 1;
-            entry.used = self.clock;
-            self.by_use.insert(self.clock, *key);
-        }
+    /// The chunk counts as used now. False where it is not there.
+    pub(super) fn touch(&mut self, key: &ChunkKey) -> bool {
+        let Some(entry) = self.by_key.get_mut(key) else { return false };
+        self.by_use.remove(&entry.used);
+        self.clock += 1;
+        entry.used = self.clock;
+        self.by_use.insert(self.clock, *key);
+        true
     }
 
     /// Makes room for a chunk and enters it as being decoded; also returns what had to go. `None`

@@ -166,20 +166,23 @@ impl ChunkCache {
         self.decoded_bytes.fetch_add(bytes as u64, Relaxed);
     }
 
-    /// The moment at which a request begins, which wants `keys` of `array`: those that are kept
-    /// count as used from now on. `None` where nothing of the array is kept.
+    /// The moment at which a request begins, which wants `keys` of `array`, and how many of them
+    /// are kept or will be: those count as used from now on. No number where nothing of the array
+    /// is kept.
     pub(crate) fn begin(
         &self,
         array: ArrayId,
         keys: impl Iterator<Item = ChunkKey>,
-    ) -> (Since, bool) {
+    ) -> (Since, Option<usize>) {
         let mut entries = self.lock();
         let since = entries.now();
-        let any = entries.has_array(array);
-        if any {
-            keys.for_each(|key| entries.touch(&key));
-        }
-        (Since(since), any)
+        let known = entries.has_array(array).then(|| keys.filter(|key| entries.touch(key)).count());
+        (Since(since), known)
+    }
+
+    /// True where the chunk is kept or being decoded to be kept, without using it.
+    pub(crate) fn knows(&self, key: &ChunkKey) -> bool {
+        self.lock().find(key).is_some()
     }
 
     /// True where the chunk is kept, without using it.

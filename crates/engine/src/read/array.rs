@@ -158,9 +158,12 @@ impl Array {
         if needed > 0 {
             let strides = target_strides(&selection.shape(), size);
             let target = Target::whole(&destination, &strides, size, reverse);
-            let reading = Reading { layout: &self.layout, cache, depth: 0 };
+            let ahead = read_ahead::notice(cache, &self.layout, selection);
+            let reading = Reading { layout: &self.layout, cache, ahead: ahead.as_ref(), depth: 0 };
             reading.read(selection.axes.iter().map(runs_of).collect(), &target)?;
-            read_ahead::notice(cache, &self.layout, selection);
+            if let Some(ahead) = ahead {
+                ahead.later();
+            }
         }
         let bytes = destination.into_written().ok_or_else(|| {
             self.error(ErrorKind::Destination { needed_bytes: needed as u64, given_bytes })

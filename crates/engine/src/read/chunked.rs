@@ -39,8 +39,8 @@ const MARKED_CHUNKS: usize = 4096;
 struct Request<'j, 'd> {
     job: Job<'j>,
     target: &'j Target<'j, 'd>,
-    /// Whether chunks of this array are in the cache at all.
-    any_kept: bool,
+    /// How many of the chunks are in the cache; no number where none of the array is.
+    known: Option<usize>,
 }
 
 /// Reads the elements of `axes`, which lie inside the stored extent.
@@ -56,10 +56,11 @@ pub(super) fn read(
     let count = plan.chunk_count();
     let numbers = (0..count.min(MARKED_CHUNKS)).filter_map(|index| plan.task(index).number);
     let keys = numbers.map(|number| ChunkKey { array: layout.id, number });
-    let (since, any_kept) = reading.cache.begin(layout.id, keys);
+    let (since, known) = reading.cache.begin(layout.id, keys);
     let job = Job::new(reading, chunked, plan, since)?;
     let bytes = (count as u64).saturating_mul(job.chunk_bytes as u64);
-    let request = Request { job, target, any_kept };
+    let request = Request { job, target, known };
+    let more = reading.ahead.map_or(0, |ahead| ahead.fill_up(count - known.unwrap_or(0)));
     let costly = layout.storage.call_cost_bytes() > COSTLY_CALL || !layout.storage.parallel();
     if count > 1 && costly {
         return batch::read(&request);
@@ -72,18 +73,21 @@ pub(super) fn read(
         }
     };
     if bytes < SHARED_FROM_BYTES {
-        (0..count).try_for_each(one)
-    } else {
-        parallel::for_each(count, one)
+        return (0..count).try_for_each(one);
     }
+    parallel::for_each(count + more, |index| match (index.checked_sub(count), reading.ahead) {
+        (Some(place), Some(ahead)) => {
+            ahead.keep_one(place);
+            Ok(())
+        }
+        _ => one(index),
+    })
 }
 
 impl Request<'_, '_> {
     /// Serves the chunk out of the cache, where it is there.
     fn serve_kept(&self, task: &ChunkTask<'_>) -> Option<Result<()>> {
-        if !self.any_kept {
-            return None;
-        }
+        self.known?;
         let decoded = self.job.reading.cache.get(&self.job.key(task)?)?;
         Some(self.scatter(task, &decoded))
     }

@@ -7,6 +7,7 @@ use isotach_model::shape;
 use super::scatter::{OutOfBounds, Region, Source, Target, scatter};
 use super::{chunked, external, strided, virtual_array};
 use crate::cache::ChunkCache;
+use crate::cache::read_ahead::Ahead;
 use crate::error::{Error, ErrorKind, Result};
 use crate::plan::axis_runs::{AxisRun, split_at_extent};
 use crate::plan::layout::{ArrayLayout, BeyondEnd, Placement};
@@ -19,6 +20,8 @@ const VIRTUAL_DEPTH: u32 = 16;
 pub(super) struct Reading<'r> {
     pub(super) layout: &'r ArrayLayout,
     pub(super) cache: &'static ChunkCache,
+    /// What may be decoded for the next request.
+    pub(super) ahead: Option<&'r Ahead<'r>>,
     /// How many virtual arrays this one is inside of.
     pub(super) depth: u32,
 }

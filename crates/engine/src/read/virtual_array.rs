@@ -54,7 +54,8 @@ fn read_piece(
     if hits.iter().any(Vec::is_empty) {
         return Ok(());
     }
-    let inner = Reading { layout: source, depth: reading.depth + 1, ..*reading };
+    let depth = reading.depth + 1;
+    let inner = Reading { layout: source, ahead: None, depth, ..*reading };
     match matching_axes(&piece.target, &piece.selection) {
         Some(matches) => read_matching(&inner, piece, &hits, &matches, target),
         None => read_by_order(&inner, piece, &hits, target),

@@ -27,26 +27,27 @@ pub(super) struct Job<'j> {
     since: Since,
 }
 
-/// Decodes the chunks of `axes` into the cache, as far as there is room, while `go_on` says so.
+/// Decodes chunks of `axes` into the cache, as far as there is room, while `go_on` says so: `most`
+/// of those that are not there, not counting the first `skipped` of them.
 pub(crate) fn keep(
     layout: &ArrayLayout,
     axes: &[Vec<AxisRun>],
     cache: &'static ChunkCache,
+    skipped: usize,
+    most: usize,
     go_on: impl Fn() -> bool,
 ) -> Result<()> {
     let Placement::Chunked(chunked) = &layout.placement else { return Ok(()) };
-    let reading = Reading { layout, cache, depth: 0 };
+    let reading = Reading { layout, cache, ahead: None, depth: 0 };
     let plan = ChunkPlan::new(&layout.shape, &chunked.chunk_shape, axes)
         .ok_or_else(|| reading.too_large())?;
     let (since, _) = cache.begin(layout.id, std::iter::empty());
     let job = Job::new(&reading, chunked, plan, since)?;
-    for index in 0..job.plan.chunk_count() {
-        let task = job.plan.task(index);
+    let tasks = (0..job.plan.chunk_count()).map(|index| job.plan.task(index));
+    let missing = tasks.filter(|task| job.key(task).is_some_and(|key| !cache.knows(&key)));
+    for task in missing.skip(skipped).take(most) {
         if !go_on() {
             break;
-        }
-        if job.key(&task).is_none_or(|key| cache.contains(&key)) {
-            continue;
         }
         if let Some(place) = job.locate(&task)?.filter(|place| !job.is_plain(&task, place)) {
             job.check(&place)?;
