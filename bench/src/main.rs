@@ -105,7 +105,7 @@ fn list_group(group: &Group) -> Result<usize> {
     let mut count = group.dimensions()?.len() + group.attributes()?.len();
     for variable in group.variables()? {
         let attributes = variable.attributes()?;
-        count += attributes.iter().filter(|attribute| attribute.values.is_ok()).count();
+        count += attributes.iter().filter(|attribute| attribute.values().is_ok()).count();
         count += variable.dimensions()?.len();
     }
     for inner in group.groups()? {

@@ -218,7 +218,7 @@ fn group_json(root: &Group) -> Result<Value> {
     let groups: Result<Vec<Value>> = groups.iter().map(group_json).collect();
     Ok(json!({
         "path": root.path(),
-        "attributes": attributes.iter().map(|attribute| &attribute.name).collect::<Vec<_>>(),
+        "attributes": attributes.iter().map(|attribute| attribute.name()).collect::<Vec<_>>(),
         "dimensions": dimensions.collect::<Vec<_>>(),
         "types": types.collect::<Vec<_>>(),
         "variables": variables,

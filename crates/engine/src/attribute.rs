@@ -1,18 +1,88 @@
 //! Attributes.
 
-use isotach_model::{DataType, Values};
+use std::fmt;
+
+use isotach_model::{Atomic, DataType, Values};
 
 use crate::error::Result;
+use crate::mapping::classic::ClassicAttribute;
+use crate::mapping::netcdf4::NetCdf4Attribute;
 
-/// An attribute of a group or variable.
-#[derive(Debug, Clone)]
+/// An attribute of a group or variable. Cheap to clone.
+///
+/// It refers to what was read of its group or variable: name, type and length are told from that,
+/// and its values are decoded each time they are asked for.
+#[derive(Clone)]
 pub struct Attribute {
+    pub(crate) source: Source,
+}
+
+/// What tells an attribute. No `dyn`, which would be an allocation for each.
+#[derive(Clone)]
+pub(crate) enum Source {
+    NetCdf4(NetCdf4Attribute),
+    Classic(ClassicAttribute),
+    /// One that is not in the file: an int about the file itself.
+    AboutFile {
+        name: &'static str,
+        value: i32,
+    },
+}
+
+impl Attribute {
     /// Its name.
-    pub name: String,
+    pub fn name(&self) -> &str {
+        match &self.source {
+            Source::NetCdf4(attribute) => attribute.name(),
+            Source::Classic(attribute) => attribute.name(),
+            Source::AboutFile { name, .. } => name,
+        }
+    }
+
     /// The type of its elements.
-    pub data_type: DataType,
-    /// Number of elements; a char attribute's bytes.
-    pub len: u64,
-    /// Its values, or why they cannot be read.
-    pub values: Result<Values>,
+    pub fn data_type(&self) -> &DataType {
+        match &self.source {
+            Source::NetCdf4(attribute) => attribute.data_type(),
+            Source::Classic(attribute) => attribute.data_type(),
+            Source::AboutFile { .. } => &DataType::Atomic(Atomic::Int),
+        }
+    }
+
+    /// Number of elements; a char attribute's bytes. 0 also where the file says more than 64 bits
+    /// can count: asked for its values, it then gives the error.
+    pub fn len(&self) -> u64 {
+        match &self.source {
+            Source::NetCdf4(attribute) => attribute.len(),
+            Source::Classic(attribute) => attribute.len(),
+            Source::AboutFile { .. } => 1,
+        }
+    }
+
+    /// True where it has no element.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Its values, decoded now. Strings of variable length and sequences are read from the file.
+    ///
+    /// # Errors
+    /// The file has fewer bytes than the elements take, elements of a kind that cannot be decoded,
+    /// or strings or sequences that cannot be read.
+    pub fn values(&self) -> Result<Values> {
+        match &self.source {
+            Source::NetCdf4(attribute) => attribute.values(),
+            Source::Classic(attribute) => attribute.values(),
+            Source::AboutFile { value, .. } => Ok(Values::I32(vec![*value])),
+        }
+    }
+}
+
+impl fmt::Debug for Attribute {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Attribute")
+            .field("name", &self.name())
+            .field("data_type", self.data_type())
+            .field("len", &self.len())
+            .finish_non_exhaustive()
+    }
 }

@@ -108,7 +108,7 @@ fn what_is_listed_is_found_by_name_and_nothing_else() {
                 continue;
             }
             if let (Some(listing), Some(looking)) = (listing.node(), looking.node()) {
-                for attribute in listing.attributes().unwrap().attributes.iter() {
+                for attribute in listing.attributes().unwrap().iter() {
                     let name = attribute.name();
                     let again = looking.attribute(name).unwrap();
                     let again =
@@ -352,7 +352,7 @@ fn show_data(dataset: &Dataset, shown: &mut Value) {
 
 fn show_attributes(attributes: &Attributes) -> Value {
     let mut shown = BTreeMap::new();
-    for attribute in attributes.attributes.iter() {
+    for attribute in attributes.iter() {
         let description = attribute.datatype().describe();
         let digest = match attribute.values() {
             Ok(values) if !description.contains("ref[std]") => json!(sha256(&values)),

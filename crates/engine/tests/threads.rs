@@ -45,7 +45,9 @@ fn variables(group: &Group) -> Vec<Variable> {
 
 /// All of a variable: its attributes and elements, or that they cannot be read.
 fn everything(variable: &Variable) -> (usize, Option<Values>) {
-    let attributes = variable.attributes().map_or(0, |attributes| attributes.len());
+    let attributes = variable.attributes().map_or(0, |attributes| {
+        attributes.iter().filter(|attribute| attribute.values().is_ok()).count()
+    });
     let values = variable.shape().and_then(|shape| variable.read(&Selection::all(&shape)));
     (attributes, values.ok())
 }

@@ -11,12 +11,25 @@ use crate::values::to_array;
 /// A char attribute is a `str` without zero bytes (`_FillValue` is `bytes`), strings are a `str`
 /// or a list of them, a single number is a NumPy scalar, several are an array.
 pub(crate) fn value<'py>(py: Python<'py>, attribute: &Attribute) -> PyResult<Bound<'py, PyAny>> {
-    let values = attribute.values.as_ref().map_err(to_python)?;
+    shown(py, attribute, values(py, attribute)?)
+}
+
+/// Its values. Python's lock is let go: they may be read from a file object of Python's, and
+/// whoever reads from that holds locks of ours while waiting for Python's.
+fn values(py: Python<'_>, attribute: &Attribute) -> PyResult<Values> {
+    py.detach(|| attribute.values()).map_err(|error| to_python(&error))
+}
+
+fn shown<'py>(
+    py: Python<'py>,
+    attribute: &Attribute,
+    values: Values,
+) -> PyResult<Bound<'py, PyAny>> {
     match values {
-        Values::Char(bytes) if attribute.name == "_FillValue" => {
-            Ok(PyBytes::new(py, bytes).into_any())
+        Values::Char(bytes) if attribute.name() == "_FillValue" => {
+            Ok(PyBytes::new(py, &bytes).into_any())
         }
-        Values::Char(bytes) => Ok(readable(py, bytes).into_any()),
+        Values::Char(bytes) => Ok(readable(py, &bytes).into_any()),
         Values::String(strings) => {
             let text = |string: &Option<Box<[u8]>>| {
                 readable(py, string.as_deref().unwrap_or_default()).into_any()
@@ -26,9 +39,9 @@ pub(crate) fn value<'py>(py: Python<'py>, attribute: &Attribute) -> PyResult<Bou
                 strings => Ok(PyList::new(py, strings.iter().map(text))?.into_any()),
             }
         }
-        _ => {
-            let array = to_array(py, values.clone())?;
-            if attribute.len == 1 { array.get_item(0) } else { Ok(array) }
+        values => {
+            let array = to_array(py, values)?;
+            if attribute.len() == 1 { array.get_item(0) } else { Ok(array) }
         }
     }
 }
@@ -39,8 +52,8 @@ pub(crate) fn raw_text<'py>(
     py: Python<'py>,
     attribute: &Attribute,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    Ok(match attribute.values.as_ref().map_err(to_python)? {
-        Values::Char(bytes) => Some(PyBytes::new(py, bytes).into_any()),
+    Ok(match values(py, attribute)? {
+        Values::Char(bytes) => Some(PyBytes::new(py, &bytes).into_any()),
         Values::String(strings) => {
             let bytes = |string: &Option<Box<[u8]>>| {
                 PyBytes::new(py, string.as_deref().unwrap_or_default()).into_any()
@@ -57,10 +70,12 @@ pub(crate) fn raw_text<'py>(
 /// All attributes by name; one that cannot be read is the exception that says why.
 pub(crate) fn dict<'py>(py: Python<'py>, attributes: &[Attribute]) -> PyResult<Bound<'py, PyDict>> {
     let out = PyDict::new(py);
-    for attribute in attributes {
-        match value(py, attribute) {
-            Ok(value) => out.set_item(&attribute.name, value)?,
-            Err(error) => out.set_item(&attribute.name, error.into_value(py))?,
+    let values: Vec<_> = py.detach(|| attributes.iter().map(Attribute::values).collect());
+    for (attribute, values) in attributes.iter().zip(values) {
+        let values = values.map_err(|error| to_python(&error));
+        match values.and_then(|values| shown(py, attribute, values)) {
+            Ok(value) => out.set_item(attribute.name(), value)?,
+            Err(error) => out.set_item(attribute.name(), error.into_value(py))?,
         }
     }
     Ok(out)

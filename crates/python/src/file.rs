@@ -158,7 +158,7 @@ impl NativeGroup {
     fn attribute_names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         let attributes =
             py.detach(|| self.group.attributes()).map_err(|error| to_python(&error))?;
-        Ok(attributes.iter().map(|attribute| attribute.name.clone()).collect())
+        Ok(attributes.iter().map(|attribute| attribute.name().to_owned()).collect())
     }
 
     /// Its attributes by name.

@@ -105,7 +105,7 @@ impl NativeVariable {
     /// Names of its attributes in order.
     fn attribute_names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         let found = py.detach(|| self.variable.attributes()).map_err(|error| to_python(&error))?;
-        Ok(found.iter().map(|attribute| attribute.name.clone()).collect())
+        Ok(found.iter().map(|attribute| attribute.name().to_owned()).collect())
     }
 
     /// Its attributes by name; one that cannot be read is the exception that says why.

@@ -56,8 +56,8 @@ fn check_variable(group: &Group, variable: &Variable, report: &mut Report) {
 fn check_attributes(path: &str, attributes: &[Attribute], report: &mut Report) {
     for attribute in attributes {
         report.attributes += 1;
-        if let Err(error) = &attribute.values {
-            report.find(path, format!("attribute {}: {}", attribute.name, error.kind));
+        if let Err(error) = attribute.values() {
+            report.find(path, format!("attribute {}: {}", attribute.name(), error.kind));
         }
     }
 }

@@ -58,7 +58,7 @@ fn check_attributes(node: &Node, report: &mut Report) {
     for error in attributes.errors.iter() {
         report.error(path, error);
     }
-    for attribute in attributes.attributes.iter() {
+    for attribute in attributes.iter() {
         if let Err(error) = attribute.values() {
             report.find(path, format!("attribute {}: {}", attribute.name(), error.kind));
         }

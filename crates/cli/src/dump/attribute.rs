@@ -39,7 +39,7 @@ impl Dump<'_, '_> {
     pub(super) fn attribute(&mut self, owner: Owner<'_>, attribute: &Attribute) -> Result<()> {
         self.out.begin_line()?;
         self.out.put("\t\t")?;
-        let data_type = &attribute.data_type;
+        let data_type = attribute.data_type();
         if data_type.atomic().is_none_or(|atomic| atomic == Atomic::String) {
             self.type_name(owner.group(), data_type)?;
             self.out.put(" ")?;
@@ -49,23 +49,23 @@ impl Dump<'_, '_> {
             self.out.put(" ")?;
         }
         self.out.put(":")?;
-        self.out.put(name::escaped(&attribute.name))?;
+        self.out.put(name::escaped(attribute.name()))?;
         self.out.put(" = ")?;
-        match &attribute.values {
-            Ok(_) if attribute.len == 0 => self.out.put("\"\" ;")?,
+        match attribute.values() {
+            Ok(_) if attribute.is_empty() => self.out.put("\"\" ;")?,
             Ok(values) => {
-                self.attribute_values(data_type, values)?;
+                self.attribute_values(data_type, &values)?;
                 self.out.put(" ;")?;
                 if let (Owner::Variable(_, variable), Some(separator)) =
                     (owner, self.options.time_separator())
                 {
-                    self.attribute_times(variable, values, separator)?;
-                    self.note_bounds(variable, attribute, values);
+                    self.attribute_times(variable, &values, separator)?;
+                    self.note_bounds(variable, attribute, &values);
                 }
             }
             Err(error) => {
                 self.out.put("\"\" ;")?;
-                self.gap(error)?;
+                self.gap(&error)?;
             }
         }
         Ok(self.out.put("\n")?)
@@ -182,7 +182,7 @@ impl Dump<'_, '_> {
 
     /// Remembers which variable holds this one's bounds: its times are shown as dates too.
     fn note_bounds(&mut self, variable: &Variable, attribute: &Attribute, values: &Values) {
-        if attribute.name == "bounds"
+        if attribute.name() == "bounds"
             && let Values::Char(chars) = values
         {
             let name = String::from_utf8_lossy(text::until_zero(chars)).into_owned();

@@ -306,8 +306,8 @@ fn c_format(variable: &Variable) -> Option<Format> {
 fn fill_value(variable: &Variable) -> Result<Option<Values>> {
     let own = variable
         .attribute("_FillValue")?
-        .filter(|attribute| attribute.len == 1 && &attribute.data_type == variable.data_type());
-    if let Some(values) = own.and_then(|own| own.values.ok()) {
+        .filter(|attribute| attribute.len() == 1 && attribute.data_type() == variable.data_type());
+    if let Some(values) = own.and_then(|own| own.values().ok()) {
         return Ok(Some(values));
     }
     Ok(match variable.data_type().atomic() {

@@ -111,7 +111,7 @@ impl Dump<'_, '_> {
 }
 
 fn value(root: &Group, name: &str) -> Result<Option<Values>> {
-    Ok(root.attribute(name)?.and_then(|attribute| attribute.values.ok()))
+    Ok(root.attribute(name)?.and_then(|attribute| attribute.values().ok()))
 }
 
 fn quoted(text: &str) -> String {

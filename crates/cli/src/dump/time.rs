@@ -98,7 +98,7 @@ impl Unit {
 
 /// The text of a `char` attribute.
 pub(super) fn char_attribute(variable: &Variable, name: &str) -> Option<Vec<u8>> {
-    match variable.attribute(name).ok()??.values.ok()? {
+    match variable.attribute(name).ok()??.values().ok()? {
         Values::Char(text) => Some(text),
         _ => None,
     }

@@ -65,8 +65,8 @@ impl Dump<'_, '_> {
     }
 
     fn xml_attribute(&mut self, indent: &str, attribute: &Attribute) -> Result<()> {
-        let name = &attribute.name;
-        let values = match &attribute.values {
+        let name = attribute.name();
+        let values = match attribute.values() {
             Ok(values) => values,
             Err(error) => {
                 self.incomplete = true;
@@ -74,20 +74,20 @@ impl Dump<'_, '_> {
                 return Ok(());
             }
         };
-        if let Values::Char(text) = values {
+        if let Values::Char(text) = &values {
             self.out.put(format!("{indent}<attribute name=\"{name}\" value=\""))?;
             self.out.put(escaped(text))?;
             return Ok(self.out.put("\" />\n")?);
         }
-        let type_name = attribute.data_type.name();
+        let type_name = attribute.data_type().name();
         self.out
             .put(format!("{indent}<attribute name=\"{name}\" type=\"{type_name}\" value=\""))?;
-        if let Values::String(strings) = values {
+        if let Values::String(strings) = &values {
             let text = strings.first().and_then(Option::as_deref).unwrap_or_default();
             self.out.put(escaped(text))?;
         } else {
             let numbers: Vec<String> =
-                (0..values.len()).map(|index| self.xml_number(values, index)).collect();
+                (0..values.len()).map(|index| self.xml_number(&values, index)).collect();
             self.out.put(numbers.join(" "))?;
         }
         Ok(self.out.put("\" />\n")?)

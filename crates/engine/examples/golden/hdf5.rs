@@ -87,9 +87,9 @@ fn attributes(node: &Node) -> Value {
         Ok(attributes) => attributes,
         Err(error) => return json!({ "_msg": error.to_string() }),
     };
-    let shown = attributes.attributes.iter();
+    let shown = attributes.iter();
     let shown: Map<String, Value> =
-        shown.map(|one| (one.name().to_owned(), attribute(one))).collect();
+        shown.map(|one| (one.name().to_owned(), attribute(&one))).collect();
     Value::Object(shown)
 }
 

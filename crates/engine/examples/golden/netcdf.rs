@@ -98,10 +98,10 @@ fn user_type(user: &UserType) -> Value {
 
 fn attributes(attributes: &[Attribute]) -> Vec<Value> {
     let show = |attribute: &Attribute| {
-        let (name, path) = (&attribute.name, attribute.data_type.path());
-        let mut shown = json!({ "name": name, "type": path, "len": attribute.len });
-        match &attribute.values {
-            Ok(values) => shown["sha256"] = digest::of_values(values).into(),
+        let (name, path) = (attribute.name(), attribute.data_type().path());
+        let mut shown = json!({ "name": name, "type": path, "len": attribute.len() });
+        match attribute.values() {
+            Ok(values) => shown["sha256"] = digest::of_values(&values).into(),
             Err(error) => {
                 shown["error"] = true.into();
                 shown["_msg"] = error.to_string().into();

@@ -18,6 +18,7 @@ use crate::variable::{FillValue, StorageInfo};
 pub mod classic;
 pub mod hdf5;
 pub mod netcdf4;
+mod once;
 
 /// A group as either kind of file tells it. Everything is found on first use and then kept.
 pub(crate) trait GroupMapping: Send + Sync {

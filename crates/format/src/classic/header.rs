@@ -10,6 +10,8 @@
 //! ```
 //! Widths and padding are those of [`super::header_reader`].
 
+use std::sync::Arc;
+
 use super::external_type::ExternalType;
 use super::header_reader::{HeaderReader, Place};
 use crate::error::{ErrorKind, Result};
@@ -74,7 +76,7 @@ pub struct Variable {
     /// the first may be a record dimension. Empty for a scalar.
     pub dimension_ids: Vec<usize>,
     /// Attributes in the file's order.
-    pub attributes: Vec<Attribute>,
+    pub attributes: Arc<[Attribute]>,
     /// Type of the values.
     pub external_type: ExternalType,
     /// Whether its first dimension is a record dimension.
@@ -96,7 +98,7 @@ pub struct Header {
     /// Dimensions; a dimension's id is its index.
     pub dimensions: Vec<Dimension>,
     /// Attributes of the file.
-    pub attributes: Vec<Attribute>,
+    pub attributes: Arc<[Attribute]>,
     /// Variables; a variable's id is its index.
     pub variables: Vec<Variable>,
     /// Bytes of the header itself.
@@ -154,14 +156,14 @@ fn decode_dimensions(reader: &mut HeaderReader<'_>) -> Result<Vec<Dimension>> {
     Ok(dimensions)
 }
 
-fn decode_attributes(reader: &mut HeaderReader<'_>) -> Result<Vec<Attribute>> {
+fn decode_attributes(reader: &mut HeaderReader<'_>) -> Result<Arc<[Attribute]>> {
     let place = reader.place("classic attribute list");
     let (count, capacity) = reader.list(place, ATTRIBUTE_TAG, 4 + 2 * reader.count_width())?;
     let mut attributes = Vec::with_capacity(capacity);
     for _ in 0..count {
         attributes.push(decode_attribute(reader)?);
     }
-    Ok(attributes)
+    Ok(attributes.into())
 }
 
 fn decode_attribute(reader: &mut HeaderReader<'_>) -> Result<Attribute> {

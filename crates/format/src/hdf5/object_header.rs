@@ -37,6 +37,8 @@ const CHECKSUM_BYTES: usize = 4;
 
 /// A good first read of a header: most have no more.
 pub const USUAL_BYTES: usize = 512;
+/// Messages of a usual header.
+const USUAL_MESSAGES: usize = 8;
 
 const FLAG_CREATION_ORDER_TRACKED: u8 = 0x04;
 const FLAG_CREATION_ORDER_INDEXED: u8 = 0x08;
@@ -209,6 +211,9 @@ impl ObjectHeader {
         let block_address = cursor.address().saturating_add(range.start as u64);
         let mut inner = Cursor::new(&block, NAME, block_address);
         let prefix_bytes = self.message_prefix_bytes();
+        if self.messages.is_empty() {
+            self.messages.reserve(USUAL_MESSAGES);
+        }
         // What is left behind the last message is a gap, too small for an empty message.
         while inner.remaining() >= prefix_bytes {
             let message = self

@@ -106,7 +106,7 @@ impl Walk {
 
     fn attributes(&mut self, attributes: Result<Arc<[isotach::Attribute]>>) {
         for attribute in self.note(attributes).iter().flat_map(|all| all.iter()) {
-            self.note(attribute.values.clone());
+            self.note(attribute.values());
         }
     }
 
@@ -165,7 +165,7 @@ impl Walk {
             for error in attributes.errors.iter() {
                 self.note::<()>(Err(error.clone()));
             }
-            for attribute in attributes.attributes.iter() {
+            for attribute in attributes.iter() {
                 self.note(attribute.values());
             }
         }

@@ -113,15 +113,15 @@ impl Json<'_, '_, '_> {
 
     fn attributes(&mut self, attributes: &[Attribute]) -> Result<()> {
         self.object("attributes", attributes, |json, attribute| {
-            let values = match &attribute.values {
+            let values = match attribute.values() {
                 Ok(values) => values,
                 Err(error) => {
-                    json.dump.tell(error);
-                    return json.member(&attribute.name, "null");
+                    json.dump.tell(&error);
+                    return json.member(attribute.name(), "null");
                 }
             };
             let digits = json.dump.options.digits();
-            json.member(&attribute.name, attribute_json(values, &attribute.data_type, digits))
+            json.member(attribute.name(), attribute_json(&values, attribute.data_type(), digits))
         })
     }
 

@@ -17,6 +17,7 @@ use std::sync::{Arc, OnceLock};
 use isotach_format::classic::{Header, RecordLayout, Version};
 use isotach_model::Atomic;
 
+pub(crate) use self::attribute::ClassicAttribute;
 use self::names::Names;
 use self::root::Root;
 use super::{DimensionMapping, FileMapping, GroupMapping};

@@ -91,7 +91,7 @@ fn names_are_found_in_any_form() {
     }
     for name in ["\u{f1}ame", "n\u{303}ame"] {
         let attribute = root.attribute(name).unwrap().unwrap();
-        assert_eq!(attribute.values.unwrap(), Values::I32(vec![7]));
+        assert_eq!(attribute.values().unwrap(), Values::I32(vec![7]));
     }
     assert!(root.variable("cafe").unwrap().is_none());
     assert!(root.attribute("name").unwrap().is_none());

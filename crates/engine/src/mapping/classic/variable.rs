@@ -111,7 +111,7 @@ pub(super) fn stored_type(external_type: ExternalType) -> StoredType {
 }
 
 /// The type as the model names it; one value for each, as callers borrow it.
-fn data_type(external_type: ExternalType) -> &'static DataType {
+pub(super) fn data_type(external_type: ExternalType) -> &'static DataType {
     macro_rules! constants {
         ($($name:ident),*) => {
             match external_type {

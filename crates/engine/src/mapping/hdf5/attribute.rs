@@ -22,6 +22,7 @@ use super::btree2::BTree2;
 use super::context::Context;
 use super::fractal_heap::{FractalHeap, HeapWalk};
 use super::node::NodeInner;
+use super::packed::{self, Packed};
 use super::stored::stored_type;
 use super::values::decode_values;
 use crate::error::{Error, Result};
@@ -33,37 +34,41 @@ pub struct Attribute {
     index: usize,
 }
 
-/// Attributes that were read together: their names and values share an allocation each.
+/// Attributes that were read together: their names share an allocation, their values a few.
 struct Set {
     context: Arc<Context>,
     /// Path of the object.
     path: Arc<str>,
-    entries: Vec<Entry>,
+    entries: Box<[Entry]>,
     /// Most attributes of an object are of the same few kinds.
     kinds: Vec<Kind>,
     names: String,
-    data: Vec<u8>,
+    data: Packed,
 }
 
 struct Entry {
     name: Range<usize>,
-    data: Range<usize>,
+    data: packed::Place,
     kind: usize,
     creation_order: Option<u32>,
 }
 
 /// What an attribute's elements are and how they are arranged.
 struct Kind {
-    datatype: Arc<Datatype>,
+    datatype: Datatype,
     committed_datatype: Option<u64>,
     dataspace: Dataspace,
 }
 
 /// The latest kinds that are compared with that of a further attribute.
 const KINDS_COMPARED: usize = 8;
-/// Room for the names and values of a usual object's attributes.
-const USUAL_NAME_BYTES: usize = 128;
+/// Room for a usual object's attributes: how many, of how many kinds, their names and values.
+const USUAL_COUNT: usize = 16;
+const USUAL_KINDS: usize = 4;
+const USUAL_NAME_BYTES: usize = 192;
 const USUAL_DATA_BYTES: usize = 256;
+/// Room for the records of its index, of 17 bytes each.
+const USUAL_RECORD_BYTES: usize = 512;
 
 /// Where an attribute stands among those of its object: in order of creation where the object
 /// tracks that, else as the file has them.
@@ -73,51 +78,63 @@ type Place = (Option<u32>, usize);
 #[derive(Clone)]
 pub struct Attributes {
     /// Those that can be read.
-    pub attributes: Arc<[Attribute]>,
+    set: Arc<Set>,
     /// Why others cannot.
     pub errors: Arc<[Error]>,
 }
 
 impl Attributes {
+    /// How many can be read.
+    pub fn len(&self) -> usize {
+        self.set.entries.len()
+    }
+
+    /// True where none can be read.
+    pub fn is_empty(&self) -> bool {
+        self.set.entries.is_empty()
+    }
+
+    /// Those that can be read, in the order of [`super::Node::attributes`].
+    pub fn iter(&self) -> impl Iterator<Item = Attribute> {
+        (0..self.len()).map(|index| self.at(index))
+    }
+
     /// The attribute `name`.
-    pub fn get(&self, name: &str) -> Option<&Attribute> {
+    pub fn get(&self, name: &str) -> Option<Attribute> {
         // Most names differ in length, which is told without looking at them.
         let is_called =
-            |found: &&Attribute| found.entry().name.len() == name.len() && found.name() == name;
-        self.attributes.iter().find(is_called)
+            |entry: &Entry| entry.name.len() == name.len() && self.set.name(entry) == name;
+        self.set.entries.iter().position(is_called).map(|index| self.at(index))
+    }
+
+    fn at(&self, index: usize) -> Attribute {
+        Attribute { set: Arc::clone(&self.set), index }
     }
 
     /// All attributes of an object.
     pub(super) fn read(node: &NodeInner) -> Self {
-        let mut set = Set::with_usual_room(node);
-        let mut places: Vec<(Place, usize)> = Vec::with_capacity(set.entries.capacity());
+        let mut set = Set::new(node);
+        let mut entries: Vec<(Place, Entry)> = Vec::new();
+        if may_have_attributes(node) {
+            set.reserve_usual();
+            entries.reserve(USUAL_COUNT);
+        }
         let mut errors = Vec::new();
         walk(node, &mut |place, found| {
             let added = found.and_then(|(view, order)| set.add(view, order));
             match added {
-                Ok(()) => places.push((place, places.len())),
+                Ok(entry) => entries.push((place, entry)),
                 Err(error) => errors.push(error.at(&node.path)),
             }
         });
-        places.sort_unstable();
-        let set = Arc::new(set);
-        let attribute = |(_, index)| Attribute { set: Arc::clone(&set), index };
-        Self { attributes: places.into_iter().map(attribute).collect(), errors: errors.into() }
-    }
-
-    /// What `make` makes of all attributes that can be read, in their order. No more than one of
-    /// them is held at a time.
-    pub(super) fn map<T>(
-        node: &NodeInner,
-        mut make: impl FnMut(&Attribute) -> Option<T>,
-    ) -> Vec<T> {
-        let mut made: Vec<(Place, T)> = Vec::new();
-        walk(node, &mut |place, found| {
-            let attribute = found.and_then(|(view, order)| Attribute::new(node, view, order));
-            made.extend(attribute.ok().and_then(|found| make(&found)).map(|made| (place, made)));
-        });
-        made.sort_by_key(|(place, _)| *place);
-        made.into_iter().map(|(_, made)| made).collect()
+        entries.sort_unstable_by_key(|(place, _)| *place);
+        // Not collected from the vector, which would go on in its larger allocation.
+        let mut exactly = Vec::with_capacity(entries.len());
+        exactly.extend(entries.into_iter().map(|(_, entry)| entry));
+        set.entries = exactly.into();
+        // Made of an empty vector it would be an allocation.
+        let errors = if errors.is_empty() { Arc::default() } else { errors.into() };
+        Self { set: Arc::new(set), errors }
     }
 
     /// One attribute; in dense storage no other is read.
@@ -138,6 +155,11 @@ impl Attributes {
             None => Ok(None),
         }
     }
+}
+
+fn may_have_attributes(node: &NodeInner) -> bool {
+    let kinds = [MessageType::ATTRIBUTE, MessageType::ATTRIBUTE_INFO];
+    kinds.iter().any(|&kind| node.header.find(kind).is_some())
 }
 
 /// What a walk finds: an attribute and its order of creation.
@@ -186,59 +208,54 @@ impl Set {
         Self {
             context,
             path,
-            entries: Vec::new(),
+            entries: Box::default(),
             kinds: Vec::new(),
             names: String::new(),
-            data: Vec::new(),
+            data: Packed::default(),
         }
     }
 
-    fn with_usual_room(node: &NodeInner) -> Self {
-        let mut set = Self::new(node);
-        let header = &node.header;
-        let kinds = [MessageType::ATTRIBUTE, MessageType::ATTRIBUTE_INFO];
-        if kinds.iter().any(|&kind| header.find(kind).is_some()) {
-            set.entries.reserve(16);
-            set.kinds.reserve(4);
-            set.names.reserve(USUAL_NAME_BYTES);
-            set.data.reserve(USUAL_DATA_BYTES);
-        }
-        set
+    fn reserve_usual(&mut self) {
+        self.kinds.reserve(USUAL_KINDS);
+        self.names.reserve(USUAL_NAME_BYTES);
+        self.data.reserve(USUAL_DATA_BYTES);
     }
 
-    fn add(&mut self, view: AttributeView<'_>, creation_order: Option<u32>) -> Result<()> {
+    fn name(&self, entry: &Entry) -> &str {
+        &self.names[entry.name.clone()]
+    }
+
+    /// Takes an attribute in; the caller puts its entry among the others.
+    fn add(&mut self, view: AttributeView<'_>, creation_order: Option<u32>) -> Result<Entry> {
         let (datatype, committed_datatype) = self.context.datatype_of(view.datatype)?;
         let dataspace = self.context.own(view.dataspace)?;
         let latest = self.kinds.len().saturating_sub(KINDS_COMPARED);
         let same = self.kinds[latest..].iter().position(|kind| {
             (kind.committed_datatype, &kind.dataspace) == (committed_datatype, &dataspace)
-                && *kind.datatype == datatype
+                && kind.datatype == datatype
         });
         let kind = same.map_or(self.kinds.len(), |place| latest + place);
         if same.is_none() {
-            let datatype = Arc::new(datatype);
             self.kinds.push(Kind { datatype, committed_datatype, dataspace });
         }
-        let (name_start, data_start) = (self.names.len(), self.data.len());
+        let name_start = self.names.len();
         match std::str::from_utf8(view.name) {
             Ok(name) => self.names.push_str(name),
             Err(_) => self.names.push_str(&text(view.name)),
         }
-        self.data.extend_from_slice(view.data);
-        self.entries.push(Entry {
+        Ok(Entry {
             name: name_start..self.names.len(),
-            data: data_start..self.data.len(),
+            data: self.data.add(view.data),
             kind,
             creation_order,
-        });
-        Ok(())
+        })
     }
 }
 
 impl Attribute {
     fn new(node: &NodeInner, view: AttributeView<'_>, creation_order: Option<u32>) -> Result<Self> {
         let mut set = Set::new(node);
-        set.add(view, creation_order)?;
+        set.entries = Box::new([set.add(view, creation_order)?]);
         Ok(Self { set: Arc::new(set), index: 0 })
     }
 
@@ -252,11 +269,11 @@ impl Attribute {
 
     /// Its name; bytes that are not UTF-8 stand as `\xNN`.
     pub fn name(&self) -> &str {
-        &self.set.names[self.entry().name.clone()]
+        self.set.name(self.entry())
     }
 
     /// The type of its elements.
-    pub fn datatype(&self) -> &Arc<Datatype> {
+    pub fn datatype(&self) -> &Datatype {
         &self.kind().datatype
     }
 
@@ -284,7 +301,7 @@ impl Attribute {
 
     /// Its bytes as the file has them; may be longer than its elements.
     pub fn data(&self) -> &[u8] {
-        &self.set.data[self.entry().data.clone()]
+        self.set.data.get(&self.entry().data)
     }
 
     /// Its place in the order of creation, where the object tracks that.
@@ -339,21 +356,22 @@ impl Dense {
     /// Calls `visit` with every attribute and its place among the records of the index. They come
     /// in the heap's order, so that each of its blocks is decoded once.
     fn walk(&self, context: &Context, visit: &mut dyn FnMut(usize, Found<'_>)) {
-        let mut records = Vec::new();
+        let mut records = Vec::with_capacity(USUAL_RECORD_BYTES);
         let walked = self.by_name.for_each(context, &mut |record| {
             records.extend_from_slice(record);
             Ok(())
         });
-        let records: Vec<&[u8]> = records.chunks_exact(self.by_name.header.record_bytes).collect();
-        let mut by_place: Vec<(u64, usize)> = Vec::with_capacity(records.len());
-        for (index, bytes) in records.iter().enumerate() {
+        let records = records.chunks_exact(self.by_name.header.record_bytes);
+        let count = records.len();
+        let mut by_place: Vec<(u64, usize, &[u8])> = Vec::with_capacity(count);
+        for (index, bytes) in records.enumerate() {
             let place = self.record(context, bytes).map(|record| self.heap.place(record.heap_id));
-            by_place.push((place.unwrap_or(0), index));
+            by_place.push((place.unwrap_or(0), index, bytes));
         }
         by_place.sort_unstable();
         let mut walk = HeapWalk::default();
-        for (_, index) in by_place {
-            let read = self.record(context, records[index]).and_then(|record| {
+        for (_, index, bytes) in by_place {
+            let read = self.record(context, bytes).and_then(|record| {
                 self.with_view(context, &record, &mut walk, |view| {
                     visit(index, Ok((view, Some(record.creation_order))));
                 })
@@ -363,7 +381,7 @@ impl Dense {
             }
         }
         if let Err(error) = walked {
-            visit(records.len(), Err(error));
+            visit(count, Err(error));
         }
     }
 

@@ -1,6 +1,6 @@
 //! Data sets: type, shape, layout, filters, fill value.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use isotach_format::hdf5::heap::local::LocalHeap;
 use isotach_format::hdf5::message::dataspace::Dimension;
@@ -15,6 +15,7 @@ use super::context::Context;
 use super::node::Node;
 use super::virtual_dataset::{self, Mapping, SourceChain};
 use crate::error::{Error, Result};
+use crate::mapping::once::Once;
 use crate::read::Array;
 
 /// A data set. Cheap to clone.
@@ -27,12 +28,12 @@ pub(super) struct Inner {
     pub(super) node: Node,
     /// The virtual data sets through which this one was reached.
     pub(super) chain: SourceChain,
-    datatype: OnceLock<Result<(Arc<Datatype>, Option<u64>)>>,
-    dataspace: OnceLock<Result<Dataspace>>,
-    layout: OnceLock<Result<Arc<Layout>>>,
-    filters: OnceLock<Result<Arc<FilterPipeline>>>,
-    array: OnceLock<Result<Arc<Array>>>,
-    pub(super) mappings: OnceLock<Result<Arc<[Mapping]>>>,
+    datatype: Once<(Arc<Datatype>, Option<u64>)>,
+    dataspace: Once<Dataspace>,
+    layout: Once<Arc<Layout>>,
+    filters: Once<Arc<FilterPipeline>>,
+    array: Once<Arc<Array>>,
+    pub(super) mappings: Once<Arc<[Mapping]>>,
 }
 
 /// The kinds of layout.
@@ -98,12 +99,12 @@ impl Dataset {
         let inner = Inner {
             node,
             chain,
-            datatype: OnceLock::new(),
-            dataspace: OnceLock::new(),
-            layout: OnceLock::new(),
-            filters: OnceLock::new(),
-            array: OnceLock::new(),
-            mappings: OnceLock::new(),
+            datatype: Once::new(),
+            dataspace: Once::new(),
+            layout: Once::new(),
+            filters: Once::new(),
+            array: Once::new(),
+            mappings: Once::new(),
         };
         Self { inner: Arc::new(inner) }
     }
@@ -133,7 +134,7 @@ impl Dataset {
                 _ => Ok(stored),
             }
         };
-        self.inner.dataspace.get_or_init(|| self.at(read())).as_ref().map_err(Clone::clone)
+        self.inner.dataspace.get_or_find(|| self.at(read()))
     }
 
     /// Its shape as the file has it.
@@ -149,7 +150,7 @@ impl Dataset {
     /// The layout message.
     pub fn layout(&self) -> Result<&Arc<Layout>> {
         let read = || self.at(self.required::<Layout>().map(Arc::new));
-        self.inner.layout.get_or_init(read).as_ref().map_err(Clone::clone)
+        self.inner.layout.get_or_find(read)
     }
 
     /// The kind of layout.
@@ -176,7 +177,7 @@ impl Dataset {
             let found = self.node().header().message::<FilterPipeline>(self.context());
             self.at(found.map(|filters| Arc::new(filters.unwrap_or_default())))
         };
-        self.inner.filters.get_or_init(read).as_ref().map_err(Clone::clone)
+        self.inner.filters.get_or_find(read)
     }
 
     /// The fill value.
@@ -250,7 +251,7 @@ impl Dataset {
     /// Where its elements lie and how one is stored, for reading them.
     pub fn array(&self) -> Result<&Arc<Array>> {
         let build = || self.at(super::array::build(self).map(Arc::new));
-        self.inner.array.get_or_init(build).as_ref().map_err(Clone::clone)
+        self.inner.array.get_or_find(build)
     }
 
     pub(super) fn context(&self) -> &Arc<Context> {
@@ -274,7 +275,7 @@ impl Dataset {
 
     fn type_and_committed(&self) -> Result<&(Arc<Datatype>, Option<u64>)> {
         let read = || self.node().datatype_message();
-        self.inner.datatype.get_or_init(read).as_ref().map_err(Clone::clone)
+        self.inner.datatype.get_or_find(read)
     }
 
     /// A message that every data set has.

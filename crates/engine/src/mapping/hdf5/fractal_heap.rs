@@ -136,10 +136,10 @@ impl FractalHeap {
         let HeapId::Managed { offset, byte_len } = id_parts else {
             return self.object(context, id, with);
         };
-        let held = walk.block.take().filter(|(place, _)| {
+        let is_in = |(place, _): &&mut (DirectBlockRef, Block)| {
             offset.checked_sub(place.heap_offset).is_some_and(|at| at < place.block_bytes)
-        });
-        let (place, block) = match held {
+        };
+        let (place, block) = match walk.block.as_mut().filter(is_in) {
             Some(held) => held,
             None => {
                 let place = self.direct_block(context, offset)?;
@@ -148,10 +148,9 @@ impl FractalHeap {
                     None => Block::Stored(context.fetch(place.address, place.stored_bytes())?),
                 };
                 let block = self.verified(context, &place, stored)?;
-                (place, block)
+                walk.block.insert((place, block))
             }
         };
-        let (place, block) = walk.block.insert((place, block));
         let object = place
             .object(block.bytes(), &self.header, offset, byte_len)
             .map_err(|e| context.structure_error(e))?;

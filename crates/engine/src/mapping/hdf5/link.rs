@@ -48,8 +48,11 @@ pub enum LinkTarget {
 impl Link {
     /// A link called `name`.
     pub(super) fn new(name: &[u8], target: LinkTarget, creation_order: Option<i64>) -> Self {
-        let raw_name = std::str::from_utf8(name).is_err().then(|| name.into());
-        Self { name: text::text(name).into(), raw_name, target, creation_order }
+        let (name, raw_name) = match std::str::from_utf8(name) {
+            Ok(name) => (name.into(), None),
+            Err(_) => (text::text(name).into(), Some(name.into())),
+        };
+        Self { name, raw_name, target, creation_order }
     }
 
     /// The link that a link message tells.

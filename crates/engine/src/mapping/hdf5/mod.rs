@@ -29,6 +29,7 @@ mod kept;
 mod link;
 mod node;
 mod other_files;
+mod packed;
 mod resolve;
 mod shared_message;
 mod stored;

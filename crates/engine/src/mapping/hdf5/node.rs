@@ -183,23 +183,10 @@ impl Node {
         Ok(self.inner.attributes.get_or_init(|| Attributes::read(&self.inner)))
     }
 
-    /// What `make` makes of all attributes that can be read, in the order of
-    /// [`Node::attributes`]. They are not kept.
-    pub fn map_attributes<T>(&self, make: impl FnMut(&Attribute) -> Option<T>) -> Vec<T> {
-        match self.inner.attributes.get() {
-            Some(read) => {
-                let mut made = Vec::with_capacity(read.attributes.len());
-                made.extend(read.attributes.iter().filter_map(make));
-                made
-            }
-            None => Attributes::map(&self.inner, make),
-        }
-    }
-
     /// The attribute `name`, found without reading others where the file has an index of names.
     pub fn attribute(&self, name: &str) -> Result<Option<Attribute>> {
         if let Some(read) = self.inner.attributes.get() {
-            return Ok(read.get(name).cloned());
+            return Ok(read.get(name));
         }
         Attributes::find(&self.inner, name).map_err(|error| error.at(self.path()))
     }

@@ -87,7 +87,7 @@ pub(super) fn mappings(dataset: &Dataset) -> Result<&Arc<[Mapping]>> {
         })?;
         Ok(messages.into_iter().map(|message| Mapping { message }).collect())
     };
-    dataset.inner.mappings.get_or_init(read).as_ref().map_err(Clone::clone)
+    dataset.inner.mappings.get_or_find(read)
 }
 
 /// The present shape of a virtual data set whose stored one is `stored`: along an axis where

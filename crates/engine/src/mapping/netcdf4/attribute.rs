@@ -16,15 +16,33 @@ use isotach_model::{Atomic, DataType, StoredType, Values};
 
 use super::group::GroupData;
 use super::{Contents, reserved, scope, types};
-use crate::attribute::Attribute;
+use crate::attribute::{Attribute, Source};
 use crate::error::Result;
 use crate::mapping::hdf5::{self, Node};
 
-/// All that are not hidden.
+/// An attribute as HDF5 has it, and its type in netCDF's words.
+#[derive(Clone)]
+pub(crate) struct NetCdf4Attribute {
+    attribute: hdf5::Attribute,
+    data_type: DataType,
+}
+
+/// How netCDF takes an attribute's bytes.
+enum Form {
+    /// As so many chars.
+    Chars(usize),
+    /// As elements.
+    Elements(StoredType),
+}
+
+/// All that are not hidden. They share what the object's node keeps, so that they need not be kept
+/// themselves.
 pub(super) fn list(group: &Arc<GroupData>, node: &Node) -> Result<Arc<[Attribute]>> {
-    let shown = node.map_attributes(|attribute| {
-        (!reserved::is_hidden(attribute.name())).then(|| attribute_of(group, node, attribute))
-    });
+    let attributes = node.attributes()?;
+    let mut shown = Vec::with_capacity(attributes.len());
+    let is_shown = |attribute: &hdf5::Attribute| !reserved::is_hidden(attribute.name());
+    let shown_ones = attributes.iter().filter(is_shown);
+    shown.extend(shown_ones.map(|attribute| attribute_of(group, node, attribute)));
     Ok(shown.into())
 }
 
@@ -37,26 +55,26 @@ pub(super) fn find(group: &Arc<GroupData>, node: &Node, name: &str) -> Result<Op
         None => node.attribute(&normalized(name))?,
         found => found,
     };
-    Ok(found.map(|attribute| attribute_of(group, node, &attribute)))
+    Ok(found.map(|attribute| attribute_of(group, node, attribute)))
 }
 
 /// The attributes that the root group has without showing them in the list.
 pub(super) fn special(contents: &Contents, name: &str) -> Result<Option<Attribute>> {
-    let number = |value: i32| Attribute {
-        name: name.to_owned(),
-        data_type: Atomic::Int.into(),
-        len: 1,
-        values: Ok(Values::I32(vec![value])),
-    };
+    let number =
+        |name: &'static str, value: i32| Attribute { source: Source::AboutFile { name, value } };
     Ok(match name {
         reserved::PROPERTIES => {
             let node = contents.root.group.node();
             let properties = node.attribute(name)?;
-            properties.map(|properties| attribute_of(&contents.root, node, &properties))
+            properties.map(|properties| attribute_of(&contents.root, node, properties))
         }
-        reserved::IS_NETCDF4 => Some(number(i32::from(is_from_netcdf4(contents)?))),
+        reserved::IS_NETCDF4 => {
+            let is_from_netcdf4 = i32::from(is_from_netcdf4(contents)?);
+            Some(number(reserved::IS_NETCDF4, is_from_netcdf4))
+        }
         reserved::SUPERBLOCK_VERSION => {
-            Some(number(i32::from(contents.objects.superblock().version)))
+            let version = i32::from(contents.objects.superblock().version);
+            Some(number(reserved::SUPERBLOCK_VERSION, version))
         }
         _ => None,
     })
@@ -73,9 +91,7 @@ fn is_from_netcdf4(contents: &Contents) -> Result<bool> {
         let Ok(members) = group.members() else { continue };
         for member in members.datasets() {
             // Attributes that cannot be read are no marks.
-            let attributes = member.dataset.node().attributes();
-            let attributes = attributes.map(|found| Arc::clone(&found.attributes));
-            let attributes = attributes.unwrap_or_default();
+            let Ok(attributes) = member.dataset.node().attributes() else { continue };
             marks += attributes.iter().filter(|a| reserved::is_mark_of_netcdf4(a.name())).count();
             if marks >= 2 {
                 return Ok(true);
@@ -85,40 +101,55 @@ fn is_from_netcdf4(contents: &Contents) -> Result<bool> {
     Ok(false)
 }
 
-fn attribute_of(group: &Arc<GroupData>, node: &Node, attribute: &hdf5::Attribute) -> Attribute {
-    let name = attribute.name().to_owned();
-    if let (Datatype::String { size, .. }, Dataspace::Null | Dataspace::Scalar) =
-        (&**attribute.datatype(), attribute.dataspace())
-    {
-        let len = match attribute.dataspace() {
-            Dataspace::Null => 0,
-            _ => *size as usize,
-        };
-        return chars(name, attribute, len);
-    }
-    let committed_at = attribute.committed_datatype().map(|address| (node.file_id(), address));
-    let (data_type, stored) = match &**attribute.datatype() {
-        Datatype::String { size, .. } => {
-            let stored = StoredType::FixedString { size: *size as usize, space_padded: false };
-            (Atomic::String.into(), stored)
-        }
-        datatype => {
-            let data_type: DataType = scope::attribute_type(group, datatype, committed_at);
-            (data_type, types::stored_type(datatype))
+fn attribute_of(group: &Arc<GroupData>, node: &Node, attribute: hdf5::Attribute) -> Attribute {
+    let data_type = match (attribute.datatype(), attribute.dataspace()) {
+        (Datatype::String { .. }, Dataspace::Null | Dataspace::Scalar) => Atomic::Char.into(),
+        (Datatype::String { .. }, _) => Atomic::String.into(),
+        (datatype, _) => {
+            let committed = attribute.committed_datatype();
+            let committed_at = committed.map(|address| (node.file_id(), address));
+            scope::attribute_type(group, datatype, committed_at)
         }
     };
-    match attribute.element_count() {
-        Ok(len) => Attribute { name, data_type, len, values: attribute.values_as(&stored) },
-        Err(error) => Attribute { name, data_type, len: 0, values: Err(error) },
-    }
+    Attribute { source: Source::NetCdf4(NetCdf4Attribute { attribute, data_type }) }
 }
 
-/// A text: its bytes are its elements.
-fn chars(name: String, attribute: &hdf5::Attribute, len: usize) -> Attribute {
-    let values = match attribute.data().get(..len) {
-        Some(bytes) => Ok(Values::Char(bytes.to_vec())),
-        // Says what is missing.
-        None => attribute.values(),
-    };
-    Attribute { name, data_type: Atomic::Char.into(), len: len as u64, values }
+impl NetCdf4Attribute {
+    pub(crate) fn name(&self) -> &str {
+        self.attribute.name()
+    }
+
+    pub(crate) fn data_type(&self) -> &DataType {
+        &self.data_type
+    }
+
+    pub(crate) fn len(&self) -> u64 {
+        match self.form() {
+            Form::Chars(len) => len as u64,
+            Form::Elements(_) => self.attribute.element_count().unwrap_or(0),
+        }
+    }
+
+    pub(crate) fn values(&self) -> Result<Values> {
+        match self.form() {
+            Form::Chars(len) => match self.attribute.data().get(..len) {
+                Some(bytes) => Ok(Values::Char(bytes.to_vec())),
+                // Says what is missing.
+                None => self.attribute.values(),
+            },
+            Form::Elements(stored) => self.attribute.values_as(&stored),
+        }
+    }
+
+    fn form(&self) -> Form {
+        let size = match self.attribute.datatype() {
+            Datatype::String { size, .. } => *size as usize,
+            datatype => return Form::Elements(types::stored_type(datatype)),
+        };
+        match self.attribute.dataspace() {
+            Dataspace::Null => Form::Chars(0),
+            Dataspace::Scalar => Form::Chars(size),
+            _ => Form::Elements(StoredType::FixedString { size, space_padded: false }),
+        }
+    }
 }

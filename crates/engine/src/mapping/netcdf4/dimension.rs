@@ -13,7 +13,7 @@ use isotach_model::Values;
 
 use super::group::GroupData;
 use super::member::Member;
-use super::{Contents, ObjectId, kept, reserved};
+use super::{Contents, ObjectId, reserved};
 use crate::dimension::Dimension;
 use crate::error::Result;
 use crate::mapping::DimensionMapping;
@@ -108,7 +108,7 @@ pub(super) fn named_dimensions<'a>(
     group: &Arc<GroupData>,
     variable: &'a Member,
 ) -> Result<&'a [Option<Arc<Dim>>]> {
-    kept(&variable.named, || find_named(contents, group, variable)).map(Vec::as_slice)
+    variable.named.get_or_find(|| find_named(contents, group, variable)).map(Vec::as_slice)
 }
 
 fn find_named(

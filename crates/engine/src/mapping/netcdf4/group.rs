@@ -11,12 +11,13 @@ use super::dimension::Dim;
 use super::member::{self, Member, Members, object_id};
 use super::scope::DefinedType;
 use super::variable::NetCdf4Variable;
-use super::{Contents, GROUP_DEPTH, ObjectId, attribute, extents, kept, reserved, scope};
+use super::{Contents, GROUP_DEPTH, ObjectId, attribute, extents, reserved, scope};
 use crate::attribute::Attribute;
 use crate::dimension::Dimension;
 use crate::error::{Error, ErrorKind, Result};
 use crate::file::LeftOut;
 use crate::mapping::hdf5::{self, Dataset, Link, LinkTarget, Object};
+use crate::mapping::once::Once;
 use crate::mapping::{GroupMapping, VariableMapping};
 
 /// Links that are looked through, the oldest first, before all of a group's are read to find the
@@ -33,10 +34,9 @@ pub(super) struct GroupData {
     paths_left: Arc<PathsLeft>,
     /// Before the members, see there.
     opened: Mutex<Opened>,
-    members: OnceLock<Result<Members>>,
-    names_by_address: OnceLock<Result<HashMap<u64, Arc<str>>>>,
-    attributes: OnceLock<Result<Arc<[Attribute]>>>,
-    types: OnceLock<Result<Arc<[DefinedType]>>>,
+    members: Once<Members>,
+    names_by_address: Once<HashMap<u64, Arc<str>>>,
+    types: Once<Arc<[DefinedType]>>,
     extents: OnceLock<HashMap<ObjectId, u64>>,
 }
 
@@ -75,11 +75,10 @@ impl GroupData {
             parent: parent.map(Arc::downgrade),
             depth: parent.map_or(0, |parent| parent.depth + 1),
             paths_left,
-            members: OnceLock::new(),
+            members: Once::new(),
             opened: Mutex::default(),
-            names_by_address: OnceLock::new(),
-            attributes: OnceLock::new(),
-            types: OnceLock::new(),
+            names_by_address: Once::new(),
+            types: Once::new(),
             extents: OnceLock::new(),
         }
     }
@@ -113,7 +112,7 @@ impl GroupData {
 
     /// All that it holds.
     pub(super) fn members(self: &Arc<Self>) -> Result<&Members> {
-        kept(&self.members, || Members::find(self))
+        self.members.get_or_find(|| Members::find(self))
     }
 
     /// The group that its link `name` leads to.
@@ -171,7 +170,7 @@ impl GroupData {
 
     /// The dimension of a scale of this group, found without a look at other objects.
     pub(super) fn scale(self: &Arc<Self>, object: ObjectId) -> Result<Option<Arc<Dim>>> {
-        if let Some(Ok(members)) = self.members.get() {
+        if let Some(members) = self.members.found() {
             return Ok(members.scale(object).map(Arc::clone));
         }
         if object.0 != self.group.node().file_id() {
@@ -183,7 +182,7 @@ impl GroupData {
 
     /// The name of the first link that leads to the data set at `address`.
     fn name_of(&self, address: u64) -> Result<Option<Arc<str>>> {
-        if let Some(Ok(names)) = self.names_by_address.get() {
+        if let Some(names) = self.names_by_address.found() {
             return Ok(names.get(&address).map(Arc::clone));
         }
         if let Some(name) = self.own_name_of(address)? {
@@ -199,7 +198,7 @@ impl GroupData {
         }
         drop(opened);
         let all = || self.group.links_by_creation_order().map(|links| names_by_address(&links));
-        Ok(kept(&self.names_by_address, all)?.get(&address).map(Arc::clone))
+        Ok(self.names_by_address.get_or_find(all)?.get(&address).map(Arc::clone))
     }
 
     /// The name that the scale at `address` gives itself, where that is the name of the only link
@@ -217,7 +216,7 @@ impl GroupData {
 
     /// The variable of that name, found without a look at other objects.
     pub(super) fn variable(self: &Arc<Self>, name: &str) -> Result<Option<Arc<Member>>> {
-        if let Some(Ok(members)) = self.members.get() {
+        if let Some(members) = self.members.found() {
             return Ok(members.variable(name).map(Arc::clone));
         }
         for link_name in [name.to_owned(), format!("{}{name}", reserved::NOT_A_COORDINATE)] {
@@ -253,7 +252,7 @@ impl GroupData {
 
     /// Its committed types.
     pub(super) fn committed_types(self: &Arc<Self>) -> Result<&Arc<[DefinedType]>> {
-        kept(&self.types, || scope::define(self))
+        self.types.get_or_find(|| scope::define(self))
     }
 
     /// How far the variables along each unlimited dimension reach, here and below.
@@ -323,8 +322,7 @@ impl GroupMapping for NetCdf4Group {
     }
 
     fn attributes(&self) -> Result<Arc<[Attribute]>> {
-        let node = self.data.group.node();
-        kept(&self.data.attributes, || attribute::list(&self.data, node)).cloned()
+        attribute::list(&self.data, self.data.group.node())
     }
 
     fn attribute(&self, name: &str) -> Result<Option<Attribute>> {

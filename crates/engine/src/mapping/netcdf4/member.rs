@@ -11,10 +11,10 @@ use isotach_model::{DataType, Values};
 use super::dimension::{self, Dim};
 use super::group::GroupData;
 use super::{ObjectId, reserved};
-use crate::attribute::Attribute;
 use crate::error::{Error, ErrorKind, Result};
 use crate::file::LeftOut;
 use crate::mapping::hdf5::{self, Dataset, Link, Node, Object};
+use crate::mapping::once::Once;
 use crate::variable::StorageInfo;
 
 /// A data set of a group: a variable, a dimension, or both.
@@ -29,9 +29,8 @@ pub(super) struct Member {
     axes: Vec<Axis>,
     pub(super) data_type: OnceLock<DataType>,
     /// For each axis, the dimension that the file says is along it.
-    pub(super) named: OnceLock<Result<Vec<Option<Arc<Dim>>>>>,
-    pub(super) attributes: OnceLock<Result<Arc<[Attribute]>>>,
-    pub(super) storage: OnceLock<Result<Arc<StorageInfo>>>,
+    pub(super) named: Once<Vec<Option<Arc<Dim>>>>,
+    pub(super) storage: Once<Arc<StorageInfo>>,
 }
 
 impl Member {
@@ -67,9 +66,8 @@ impl Member {
             is_variable,
             axes,
             data_type: OnceLock::new(),
-            named: OnceLock::new(),
-            attributes: OnceLock::new(),
-            storage: OnceLock::new(),
+            named: Once::new(),
+            storage: Once::new(),
         })
     }
 
@@ -120,7 +118,7 @@ fn dimension_id(node: &Node) -> Option<i32> {
 /// The text of an attribute up to its first zero byte.
 fn text_of(node: &Node, name: &str) -> Option<Vec<u8>> {
     let attribute = node.attribute(name).ok()??;
-    let bytes = match &**attribute.datatype() {
+    let bytes = match attribute.datatype() {
         Datatype::String { size, .. } => attribute.data().get(..*size as usize)?.to_vec(),
         Datatype::VariableString { .. } => attribute.values().ok()?.as_text()?.to_vec(),
         _ => return None,

@@ -34,10 +34,12 @@ mod variable;
 use std::sync::{Arc, OnceLock};
 
 use self::anonymous::AnonymousTypes;
+pub(crate) use self::attribute::NetCdf4Attribute;
 use self::group::{GroupData, NetCdf4Group};
 use self::numbering::Numbering;
 use self::phony::PhonyDimensions;
 use super::hdf5::Objects;
+use super::once::Once;
 use super::{FileMapping, GroupMapping};
 use crate::error::Result;
 use crate::file::{Format, OpenOptions};
@@ -63,7 +65,7 @@ struct Contents {
     is_classic: OnceLock<Result<bool>>,
     numbering: OnceLock<Numbering>,
     phony: OnceLock<PhonyDimensions>,
-    anonymous: OnceLock<Result<AnonymousTypes>>,
+    anonymous: Once<AnonymousTypes>,
 }
 
 struct NetCdf4File {
@@ -86,7 +88,7 @@ pub(crate) fn open(
         is_classic: OnceLock::new(),
         numbering: OnceLock::new(),
         phony: OnceLock::new(),
-        anonymous: OnceLock::new(),
+        anonymous: Once::new(),
     };
     Ok(Arc::new(NetCdf4File { contents: Arc::new(contents) }))
 }
@@ -124,16 +126,11 @@ impl Contents {
     }
 
     fn anonymous(&self) -> Result<&AnonymousTypes> {
-        kept(&self.anonymous, || AnonymousTypes::find(self))
+        self.anonymous.get_or_find(|| AnonymousTypes::find(self))
     }
 
     /// All groups, each before those below it.
     fn groups(&self) -> Vec<Arc<GroupData>> {
         self.root.with_descendants()
     }
-}
-
-/// What `find` finds, which is asked once.
-fn kept<T>(cell: &OnceLock<Result<T>>, find: impl FnOnce() -> Result<T>) -> Result<&T> {
-    cell.get_or_init(find).as_ref().map_err(Clone::clone)
 }

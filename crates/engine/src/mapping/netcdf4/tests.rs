@@ -9,7 +9,7 @@ use isotach_format::hdf5::message::datatype::{
 use isotach_model::{Atomic, DataType, UserClass};
 
 use super::{reserved, types};
-use crate::{ErrorKind, File, Format};
+use crate::{Attribute, ErrorKind, File, Format};
 
 fn integer(size: u32, byte_order: ByteOrder) -> Datatype {
     let precision = u16::try_from(size * 8).unwrap();
@@ -114,17 +114,32 @@ fn special_attributes_are_there_by_name_only() {
     let root = file.root();
     for name in ["_NCProperties", "_IsNetcdf4", "_SuperblockVersion"] {
         assert!(root.attribute(name).unwrap().is_some(), "{name}");
-        assert!(root.attributes().unwrap().iter().all(|listed| listed.name != name));
+        assert!(root.attributes().unwrap().iter().all(|listed| listed.name() != name));
     }
     // libnetcdf says so of every file of the classic model, whoever wrote it.
-    let is_netcdf4 = root.attribute("_IsNetcdf4").unwrap().unwrap().values.unwrap();
+    let is_netcdf4 = root.attribute("_IsNetcdf4").unwrap().unwrap().values().unwrap();
     assert_eq!(is_netcdf4.as_slice::<i32>(), Some(&[0][..]));
+}
+
+#[test]
+fn an_attribute_needs_no_open_file() {
+    let Some(file) = corpus("derived/nc_netcdf4.nc") else { return };
+    let listed = file.root().attributes().unwrap();
+    let string = |attribute: &&Attribute| attribute.data_type() == &Atomic::String.into();
+    let kept = listed.iter().find(string).unwrap().clone();
+    let found = file.root().attribute(kept.name()).unwrap().unwrap();
+    drop((listed, file));
+    for attribute in [kept, found] {
+        let values = attribute.values().unwrap();
+        assert_eq!(values.len() as u64, attribute.len());
+        assert_eq!(values, attribute.values().unwrap());
+    }
 }
 
 #[test]
 fn a_plain_hdf5_file_is_not_from_netcdf4() {
     let Some(file) = corpus("derived/chunks_latest.h5") else { return };
-    let is_netcdf4 = file.root().attribute("_IsNetcdf4").unwrap().unwrap().values.unwrap();
+    let is_netcdf4 = file.root().attribute("_IsNetcdf4").unwrap().unwrap().values().unwrap();
     assert_eq!(is_netcdf4.as_slice::<i32>(), Some(&[0][..]));
 }
 

@@ -11,7 +11,7 @@ use isotach_model::{Atomic, DataType, fill};
 
 use super::group::GroupData;
 use super::member::Member;
-use super::{Contents, attribute, dimension, kept, scope, types};
+use super::{Contents, attribute, dimension, scope, types};
 use crate::attribute::Attribute;
 use crate::dimension::Dimension;
 use crate::error::Result;
@@ -101,8 +101,7 @@ impl VariableMapping for NetCdf4Variable {
     }
 
     fn attributes(&self) -> Result<Arc<[Attribute]>> {
-        let node = self.member.dataset.node();
-        kept(&self.member.attributes, || attribute::list(&self.group, node)).cloned()
+        attribute::list(&self.group, self.member.dataset.node())
     }
 
     fn attribute(&self, name: &str) -> Result<Option<Attribute>> {
@@ -110,7 +109,7 @@ impl VariableMapping for NetCdf4Variable {
     }
 
     fn storage(&self) -> Result<Arc<StorageInfo>> {
-        kept(&self.member.storage, || self.find_storage()).cloned()
+        self.member.storage.get_or_find(|| self.find_storage()).cloned()
     }
 
     fn fill_value(&self) -> Result<FillValue> {
