@@ -18,7 +18,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [row, path, rest @ ..] = arguments.as_slice() else {
-        eprintln!("isotach-bench open|list|contiguous|inflate|whole|slices FILE [VARIABLE]");
+        eprintln!("isotach-bench open|list|contiguous|inflate|whole|slices|series FILE [VARIABLE]");
         std::process::exit(2);
     };
     let variable = rest.first().map_or("v", String::as_str);
@@ -29,6 +29,7 @@ fn main() -> Result<()> {
         "inflate" => inflate(path, variable),
         "whole" => whole(path, variable),
         "slices" => slices(path, variable),
+        "series" => series(path, variable),
         other => {
             eprintln!("no row {other}");
             std::process::exit(2);
@@ -66,6 +67,40 @@ fn slices(path: &str, variable: &str) -> Result<()> {
     }
     println!("slices {:e}", start.elapsed().as_secs_f64());
     println!("decoded {:e}", isotach::cache::statistics().decoded_bytes as f64);
+    Ok(())
+}
+
+/// Series along the first axis of a variable of three: the first, 1,000 at random places, one on
+/// each page of 1,024 elements; and all slabs along the first and the last axis.
+fn series(path: &str, variable: &str) -> Result<()> {
+    let timed = |name: &str, places: &mut dyn Iterator<Item = (u64, u64, u64)>| -> Result<()> {
+        // Opened anew: nothing is in the cache.
+        let variable = File::open(path)?.variable(variable)?;
+        let steps = variable.shape()?[0];
+        let start = Instant::now();
+        for (y, x, count) in places {
+            let axes = vec![Axis::all(steps), Axis::range(y, 1, 1), Axis::range(x, count, 1)];
+            black_box(variable.read(&Selection { axes })?);
+        }
+        println!("{name} {:e}", start.elapsed().as_secs_f64());
+        Ok(())
+    };
+    let shape = File::open(path)?.variable(variable)?.shape()?;
+    let [_, rows, columns] = shape[..] else { return Ok(()) };
+    let mut state = 1u64;
+    let mut random = |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 33) % below
+    };
+    let random: Vec<(u64, u64, u64)> =
+        (0..1000).map(|_| (random(rows), random(columns), 1)).collect();
+    let map = rows * columns;
+    let pages = (0..map / 1024).map(|page| (page * 1024 / columns, page * 1024 % columns, 1));
+    timed("first", &mut random.iter().copied().take(1))?;
+    timed("random", &mut random.iter().copied())?;
+    timed("apart", &mut pages.clone())?;
+    timed("twice", &mut pages.clone().chain(pages.clone()))?;
+    timed("slabs", &mut (0..rows).map(|y| (y, 0, columns)))?;
     Ok(())
 }
 

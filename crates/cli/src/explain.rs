@@ -101,6 +101,10 @@ fn write_summary(
         )?;
         writeln!(sink, "  decoded     {}", size::shown(summary.decoded_bytes))?;
     }
+    if summary.tiles > 0 {
+        let (tiles, cached) = (summary.tiles, summary.cached_tiles);
+        writeln!(sink, "  tiles       {tiles} touched, {cached} in the cache")?;
+    }
     if let Plan::Virtual { piece_count } = plan {
         writeln!(sink, "  pieces      {piece_count} of other data sets")?;
     }
@@ -128,6 +132,8 @@ fn write_json(
         "missing_chunks": summary.missing_chunks,
         "cached_chunks": summary.cached_chunks,
         "decoded_bytes": summary.decoded_bytes,
+        "tiles": summary.tiles,
+        "cached_tiles": summary.cached_tiles,
         "expected_seconds": expected,
         "seconds": run.map(|run| run.first.as_secs_f64()),
         "seconds_once_more": run.map(|run| run.second.as_secs_f64()),

@@ -8,9 +8,12 @@
 //!   fits and streams the rest, so the next request over the same chunks finds the part that fits.
 //! - A chunk larger than the budget never enters.
 //! - Two threads that want the same chunk decode it once.
+//!
+//! Tiles of arrays that are not chunked (see `plan::tiles`) are kept as chunks are.
 
 mod budget;
 mod entries;
+mod ghosts;
 pub(crate) mod read_ahead;
 #[cfg(test)]
 mod tests;
@@ -22,6 +25,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use crate::plan::layout::ArrayId;
 pub use budget::memory_setting;
 use entries::{Entries, Place};
+use ghosts::Ghosts;
 
 /// Tells chunks apart: the array and the chunk's number in row-major order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -40,7 +44,7 @@ pub struct Statistics {
     pub hits: u64,
     /// Chunks that were not.
     pub misses: u64,
-    /// Bytes that decoding gave, whether kept or not.
+    /// Bytes that decoding gave, whether kept or not, and those of tiles that were read.
     pub decoded_bytes: u64,
     /// Bytes kept now.
     pub kept_bytes: u64,
@@ -51,6 +55,8 @@ pub struct Statistics {
 /// Decoded chunks of all open files; see the module.
 pub(crate) struct ChunkCache {
     entries: Mutex<Entries>,
+    /// Tiles that are not kept.
+    ghosts: Mutex<Ghosts>,
     budget: AtomicU64,
     hits: AtomicU64,
     misses: AtomicU64,
@@ -129,6 +135,7 @@ impl ChunkCache {
     pub(crate) fn new(budget: u64) -> Self {
         Self {
             entries: Mutex::new(Entries::default()),
+            ghosts: Mutex::default(),
             budget: AtomicU64::new(budget),
             hits: AtomicU64::new(0),
             misses: AtomicU64::new(0),
@@ -142,6 +149,7 @@ impl ChunkCache {
 
     pub(crate) fn set_budget(&self, bytes: u64) {
         self.budget.store(bytes, Relaxed);
+        self.ghosts().shrink(bytes);
         let gone = self.lock().shrink(bytes);
         // Freed without the lock.
         drop(gone);
@@ -188,6 +196,17 @@ impl ChunkCache {
     /// True where the chunk is kept, without using it.
     pub(crate) fn contains(&self, key: &ChunkKey) -> bool {
         matches!(self.lock().find(key), Some(Place::Ready(_)))
+    }
+
+    /// Those of `keys` that are neither kept nor being decoded to be kept.
+    pub(crate) fn missing(&self, keys: &[ChunkKey]) -> Vec<ChunkKey> {
+        let entries = self.lock();
+        keys.iter().filter(|key| entries.find(key).is_none()).copied().collect()
+    }
+
+    /// Tiles that are not kept, and what was spent on reading past them.
+    pub(crate) fn ghosts(&self) -> MutexGuard<'_, Ghosts> {
+        self.ghosts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The chunk, where it is kept or being decoded to be kept.
@@ -255,6 +274,7 @@ impl ChunkCache {
     pub(crate) fn drop_file(&self, file: u64) {
         let gone = self.lock().drop_file(file);
         drop(gone);
+        self.ghosts().drop_file(file);
     }
 }
 

@@ -13,7 +13,7 @@ use crate::storage::Storage;
 pub struct ArrayId {
     /// Unique for each opened file in this process.
     pub file: u64,
-    /// Address of the object header, or begin of the classic variable.
+    /// Address of the object header, or number of the classic variable.
     pub address: u64,
 }
 

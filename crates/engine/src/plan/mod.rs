@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! Selection -> axis_runs -> strided (reads) | chunked (chunks) -> read
-//!                                         \-> Plan -> Summary, for people
+//!                              \-> tiles (of a scattered request)
+//! Plan -> Summary, for people
 //! ```
 
 pub mod axis_runs;
@@ -10,5 +11,6 @@ pub mod chunked;
 pub mod layout;
 pub mod strided;
 mod summary;
+pub(crate) mod tiles;
 
 pub use summary::{Plan, Summary};

@@ -184,18 +184,56 @@ impl StridedPlan {
 
     /// Bytes that all reads take, wanted or not.
     pub fn read_bytes(&self) -> u64 {
-        let Some(axis) = self.grouped else { return self.read(0).length };
-        let outer = self.axes[..axis].iter().map(|runs| count_of(runs));
-        let outer = outer.fold(1, u64::saturating_mul);
-        let mut first = 0;
-        let mut sum = 0u64;
-        for (_, end) in &self.shares {
-            // All reads of a share but the last are of the same length.
-            let full = self.read(first).length.saturating_mul(end - first - 1);
-            sum = sum.saturating_add(full).saturating_add(self.read(end - 1).length);
+        let span = |runs: &[AxisRun], stride: u64| {
+            let (low, high) = bounds_of(runs);
+            (high - low).saturating_mul(stride)
+        };
+        let inner_axes = self.grouped.map_or(0, |axis| axis + 1);
+        let inner = self.axes[inner_axes..].iter().zip(&self.strides[inner_axes..]);
+        let inner = inner
+            .fold(self.element_size, |sum, (runs, stride)| sum.saturating_add(span(runs, *stride)));
+        let Some(axis) = self.grouped else { return inner };
+        let (mut first, mut sum) = (0, 0u64);
+        for (share, end) in &self.shares {
+            let runs = &self.axes[axis][share.first_run..][..share.run_count];
+            let reads = end - first;
+            let steps = match runs {
+                // Between two reads there is a step that none of them takes.
+                [run] => run.stride.unsigned_abs().saturating_mul(run.count - reads),
+                _ => bounds_of(runs).1 - bounds_of(runs).0,
+            };
+            let bytes = steps.saturating_mul(self.strides[axis]);
+            sum = sum.saturating_add(bytes).saturating_add(inner.saturating_mul(reads));
             first = *end;
         }
-        sum.saturating_mul(outer)
+        let outer = self.axes[..axis].iter().map(|runs| count_of(runs));
+        outer.fold(sum, u64::saturating_mul)
+    }
+
+    /// What the reads cost in bytes, where a call costs as many as `call_cost`.
+    pub fn cost_bytes(&self, call_cost: u64) -> u64 {
+        self.read_count.saturating_mul(call_cost).saturating_add(self.read_bytes())
+    }
+
+    /// Bytes of one element.
+    pub(crate) fn element_size(&self) -> usize {
+        // It was one when the plan was made.
+        self.element_size as usize
+    }
+
+    /// Where the array's first element lies.
+    pub(crate) fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// Bytes from one position to the next along each axis.
+    pub(crate) fn strides(&self) -> &[u64] {
+        &self.strides
+    }
+
+    /// The wanted runs along each axis.
+    pub(crate) fn axes(&self) -> &[Vec<AxisRun>] {
+        &self.axes
     }
 
     /// The `index`-th read, below [`Self::read_count`].
@@ -388,6 +426,8 @@ mod tests {
             let counts: Vec<u64> = axes.iter().map(|runs| count_of(runs)).collect();
             let target: Vec<usize> = bytes(&counts).iter().map(|&stride| stride as usize).collect();
             let plan = StridedPlan::new(100, &strides, 4, axes, &target, call_cost).unwrap();
+            let lengths = (0..plan.read_count()).map(|index| plan.read(index).length);
+            prop_assert_eq!(plan.read_bytes(), lengths.sum::<u64>());
             prop_assume!(plan.is_direct());
             for index in 0..plan.read_count() {
                 let (direct, read) = (plan.direct_read(index, &target), plan.read(index));

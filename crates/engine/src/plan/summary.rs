@@ -9,6 +9,7 @@ use super::axis_runs::{AxisRun, count_of, runs_of, split_at_extent};
 use super::chunked::ChunkPlan;
 use super::layout::{ArrayLayout, Chunked, Placement};
 use super::strided::StridedPlan;
+use super::tiles::TilePlan;
 use crate::cache::{self, ChunkKey};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -51,6 +52,11 @@ pub struct Summary {
     pub cached_chunks: u64,
     /// Bytes that decoding gives.
     pub decoded_bytes: u64,
+    /// Tiles of an array that is not chunked, where the request is scattered over it: they are
+    /// read and kept when that pays, which is usually at its second time.
+    pub tiles: u64,
+    /// Those of them that are in the cache already.
+    pub cached_tiles: u64,
 }
 
 impl Plan {
@@ -113,6 +119,9 @@ impl Plan {
                 summary.reads = if in_memory { 0 } else { plan.read_count() };
                 summary.read_bytes =
                     if in_memory { plan.wanted_bytes() } else { plan.read_bytes() };
+                if !in_memory && matches!(layout.placement, Placement::Strided { .. }) {
+                    add_tiles(plan, layout, &mut summary);
+                }
             }
             (Self::Chunked(plan), Placement::Chunked(chunked)) => {
                 add_chunks(plan, layout, chunked, &mut summary)?;
@@ -121,6 +130,23 @@ impl Plan {
         }
         Ok(summary)
     }
+}
+
+fn add_tiles(plan: &StridedPlan, layout: &ArrayLayout, summary: &mut Summary) {
+    let (cache, cost) = (cache::global(), layout.storage.call_cost_bytes());
+    let Some(tiles) = TilePlan::new(&layout.shape, plan, cost, cache.budget()) else { return };
+    let Some(keys) = tiles.keys(layout.id) else { return };
+    let missing = cache.missing(&keys);
+    summary.tiles = keys.len() as u64;
+    summary.cached_tiles = summary.tiles - missing.len() as u64;
+    if !cache.ghosts().are_due(&missing, tiles.tile_cost) {
+        return;
+    }
+    let origins = (0..tiles.count()).map(|index| tiles.task(index).origin);
+    let read = origins.zip(&keys).filter(|(_, key)| missing.contains(key));
+    let plans: Vec<_> = read.filter_map(|(origin, _)| tiles.reads(&origin)).collect();
+    summary.reads = plans.iter().map(StridedPlan::read_count).sum();
+    summary.read_bytes = plans.iter().map(StridedPlan::read_bytes).sum();
 }
 
 fn add_chunks(
@@ -182,6 +208,9 @@ impl fmt::Display for Summary {
                 self.chunks, self.cached_chunks, self.missing_chunks
             )?;
             writeln!(f, "decoded: {} bytes", self.decoded_bytes)?;
+        }
+        if self.tiles > 0 {
+            writeln!(f, "tiles: {} touched, {} cached", self.tiles, self.cached_tiles)?;
         }
         write!(f, "read: {} bytes in {} reads", self.read_bytes, self.reads)
     }

@@ -23,7 +23,7 @@ use crate::plan::layout::{BeyondEnd, ChunkPlace, Chunked};
 
 mod batch;
 mod job;
-mod memory;
+pub(super) mod memory;
 
 use job::Job;
 pub(crate) use job::keep;

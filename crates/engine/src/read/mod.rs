@@ -1,8 +1,9 @@
 //! Fetch, decode, scatter: the wanted elements into the caller's memory.
 //!
 //! ```text
-//! Array::read* -> reading (inside | fill) -> strided | chunked | inline | external | virtual
-//!                                              \-> scatter -> the caller's memory
+//! Array::read* -> reading (inside | fill) -> tiled | chunked | inline | external | virtual
+//!                                             |  \-> scatter -> the caller's memory
+//!                                             \-> strided -> the caller's memory
 //! ```
 //! `destination`, `scatter` and `memory` are the rooms for unsafe code.
 
@@ -15,6 +16,7 @@ mod reading;
 mod scatter;
 mod scratch;
 mod strided;
+mod tiled;
 mod virtual_array;
 
 use std::sync::Arc;

@@ -5,7 +5,7 @@ use std::io;
 use isotach_model::shape;
 
 use super::scatter::{OutOfBounds, Region, Source, Target, scatter};
-use super::{chunked, external, strided, virtual_array};
+use super::{chunked, external, strided, tiled, virtual_array};
 use crate::cache::ChunkCache;
 use crate::cache::read_ahead::Ahead;
 use crate::error::{Error, ErrorKind, Result};
@@ -57,7 +57,7 @@ impl Reading<'_> {
                     strides: strides_bytes,
                     beyond_end: *beyond_end,
                 };
-                strided::read(self, &place, inside, target)
+                tiled::read(self, &place, inside, target)
             }
             Placement::Chunked(chunked) => chunked::read(self, chunked, &inside, target),
             Placement::External(segments) => {

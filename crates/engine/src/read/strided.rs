@@ -2,6 +2,7 @@
 
 use std::io;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
 use super::reading::{Reading, as_region};
 use super::scatter::{OutOfBounds, Source, Target, bounds, element_count, scatter};
@@ -37,40 +38,66 @@ pub(super) fn read(
     if let Some(done) = read_in_memory(place, &axes, target) {
         return Ok(done);
     }
-    let cost = place.storage.call_cost_bytes();
-    let plan = StridedPlan::new(
-        place.address,
-        place.strides,
-        target.element_size,
-        axes,
-        target.strides,
-        cost,
-    )
-    .map_err(|Overflow| reading.too_large())?;
+    run(reading, place, &plan(reading, place, axes, target)?, target)
+}
+
+/// Plans reading `axes`, each of which has a run.
+pub(super) fn plan(
+    reading: &Reading<'_>,
+    place: &Place<'_>,
+    axes: Vec<Vec<AxisRun>>,
+    target: &Target<'_, '_>,
+) -> Result<StridedPlan> {
+    let (size, cost) = (target.element_size, place.storage.call_cost_bytes());
+    StridedPlan::new(place.address, place.strides, size, axes, target.strides, cost)
+        .map_err(|Overflow| reading.too_large())
+}
+
+/// Makes the reads of a plan, on several threads where that is worth it.
+pub(super) fn run(
+    reading: &Reading<'_>,
+    place: &Place<'_>,
+    plan: &StridedPlan,
+    target: &Target<'_, '_>,
+) -> Result<()> {
     let count = plan.read_count();
-    let one = |index: u64| {
-        if plan.is_direct() {
-            read_direct(reading, place, plan.direct_read(index, target.strides), target)
-        } else {
-            read_through_buffer(reading, place, &plan.read(index), target)
-        }
-    };
     let work = plan.wanted_bytes().saturating_add(count.saturating_mul(READ_COUNTS_AS_BYTES));
     if count < 2 || work < SHARED_FROM_BYTES || !place.storage.parallel() {
-        return (0..count).try_for_each(one);
+        return run_share(reading, place, plan, 0..count, target);
     }
     let reads_per_share = (SHARE_BYTES / (work / count).max(1)).max(1);
     let shares =
         usize::try_from(count.div_ceil(reads_per_share)).map_err(|_| reading.too_large())?;
     parallel::for_each(shares, |share| {
         let first = share as u64 * reads_per_share;
-        (first..count.min(first + reads_per_share)).try_for_each(one)
+        run_share(reading, place, plan, first..count.min(first + reads_per_share), target)
+    })
+}
+
+/// Makes these reads of a plan on this thread.
+pub(super) fn run_share(
+    reading: &Reading<'_>,
+    place: &Place<'_>,
+    plan: &StridedPlan,
+    mut reads: Range<u64>,
+    target: &Target<'_, '_>,
+) -> Result<()> {
+    reads.try_for_each(|index| {
+        if plan.is_direct() {
+            read_direct(reading, place, plan.direct_read(index, target.strides), target)
+        } else {
+            read_through_buffer(reading, place, &plan.read(index), target)
+        }
     })
 }
 
 /// Copies straight out of a storage that lies in memory; `None` where it does not, or where not
 /// all of the elements are there.
-fn read_in_memory(place: &Place<'_>, axes: &[Vec<AxisRun>], target: &Target<'_, '_>) -> Option<()> {
+pub(super) fn read_in_memory(
+    place: &Place<'_>,
+    axes: &[Vec<AxisRun>],
+    target: &Target<'_, '_>,
+) -> Option<()> {
     let bytes = place.storage.as_slice()?;
     let start = usize::try_from(place.address).ok()?;
     let origin = vec![0; axes.len()];

@@ -78,7 +78,8 @@ impl VariableMapping for ClassicVariable {
         };
         let stored = stored_type(variable.external_type);
         let array = ArrayLayout {
-            id: ArrayId { file: contents.file_number.get(), address: layout.begin },
+            // Not where it begins: variables may lie over one another.
+            id: ArrayId { file: contents.file_number.get(), address: self.index as u64 },
             file: Arc::clone(&contents.name),
             path: format!("/{}", variable.name).into(),
             storage: Arc::clone(&contents.storage),

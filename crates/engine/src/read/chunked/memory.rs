@@ -36,7 +36,7 @@ pub(super) fn check(chunk_bytes: usize, place: &ChunkPlace) -> Result<(), ErrorK
 }
 
 /// A vector of `len` bytes that `decode` writes and gives back; in `spare` memory where it fits.
-pub(super) fn decoded_vec<E>(
+pub(in crate::read) fn decoded_vec<E>(
     spare: Vec<u8>,
     len: usize,
     decode: impl FnOnce(&mut [MaybeUninit<u8>]) -> Result<&mut [u8], E>,
