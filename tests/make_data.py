@@ -33,5 +33,25 @@ def some_variables(path):
             file.variables[f"v{number:03}"][:] = number
 
 
+def many_attributes(path):
+    """2,000 variables with so many attributes that each has an index and a heap for them."""
+    with netCDF4.Dataset(path, "w") as file:
+        file.createDimension("x", 16)
+        for number in range(2000):
+            variable = file.createVariable(f"v{number:04}", "f4", ("x",))
+            variable.setncatts({f"a{at}": f"value {at} of {number}" for at in range(10)})
+
+
+def islands(path):
+    """Structures far apart: each variable is defined after the one before it got its 4 MB."""
+    with netCDF4.Dataset(path, "w") as file:
+        file.createDimension("x", 1_000_000)
+        for number in range(12):
+            variable = file.createVariable(f"v{number:02}", "f4", ("x",))
+            variable[:] = number
+            variable.units = "K"
+            file.sync()
+
+
 if __name__ == "__main__":
     globals()[sys.argv[1].replace("-", "_")](sys.argv[2])

@@ -74,6 +74,41 @@ def test_listing_takes_a_handful_of_reads(made, tmp_path):
     np.testing.assert_equal(found, expected)
 
 
+@pytest.mark.parametrize("kind", ["many-variables", "many-attributes"])
+def test_listing_thousands_takes_a_handful_of_reads(made, kind):
+    content = made(kind)
+    file = CountingFile(content)
+    with isotach.Dataset(file) as dataset:
+        assert len(listed(dataset)) >= 2000
+    assert len(file.reads) <= HANDFUL, file.reads
+    assert file.bytes_read <= len(content) * 1.1
+
+
+@pytest.mark.parametrize("libver", ["earliest", "latest"])
+def test_listing_what_h5py_wrote_takes_a_handful_of_reads(libver, tmp_path):
+    h5py = pytest.importorskip("h5py")
+    path = tmp_path / "many.h5"
+    with h5py.File(path, "w", libver=libver) as file:
+        for number in range(2000):
+            variable = file.create_dataset(f"v{number:04}", data=np.arange(16.0))
+            for at in range(10):
+                variable.attrs[f"a{at}"] = f"value {at} of {number}"
+    file = CountingFile(path.read_bytes())
+    with isotach.Dataset(file) as dataset:
+        assert len(listed(dataset)) == 2000
+    assert len(file.reads) <= HANDFUL + 1, file.reads
+    assert file.bytes_read <= path.stat().st_size * 1.1
+
+
+def test_little_is_read_of_data_between_islands_of_structures(made):
+    content = made("islands")
+    file = CountingFile(content)
+    with isotach.Dataset(file) as dataset:
+        assert len(listed(dataset)) == 12
+    # A call counts as much as 512 KiB.
+    assert file.bytes_read <= 12 * 2 * (512 << 10), file.reads
+
+
 def test_opening_costs_the_same_for_many_variables(made):
     few, many = CountingFile(made("some-variables")), CountingFile(made("many-variables"))
     for file in (few, many):

@@ -81,6 +81,70 @@ fn what_was_read_piece_by_piece_is_not_read_again() {
 }
 
 #[test]
+fn islands_over_a_costly_storage_bring_at_most_two_calls_worth_along() {
+    const COST: u64 = 128 << 10;
+    const GAP: u64 = 512 << 10;
+    let bytes = file(32 << 20);
+    let islands = 60;
+    // Five structures each, of which the first to be asked for lies in the middle.
+    let addresses = (0..islands).map(|island| (island * 37 + 1) % 60 * GAP + 100_000);
+    let addresses =
+        addresses.flat_map(|middle| [0, 900, -3000, 2000, -600].map(|by| middle as i64 + by));
+    for (expected, objects) in [(false, 0), (true, 0), (true, islands), (true, 5 * islands)] {
+        let storage = Arc::new(CountingStorage::new(bytes.clone(), COST));
+        let reader = reader(storage.clone());
+        if expected {
+            reader.expect(addresses.clone().map(|at| (at as u64, 512)));
+            reader.expect_objects(objects);
+        }
+        for at in addresses.clone() {
+            let range = at as usize..at as usize + 512;
+            assert_eq!(reader.fetch(at as u64, 512).unwrap()[..], bytes[range]);
+        }
+        let reads = storage.take_reads();
+        let read_bytes: u64 = reads.iter().map(|(_, length)| length).sum();
+        println!("{expected} {objects}: {} reads, {read_bytes} bytes", reads.len());
+        assert!(reads.len() as u64 <= 2 * islands, "{} reads", reads.len());
+        assert!(read_bytes <= 2 * COST * islands, "{read_bytes} bytes");
+    }
+}
+
+#[test]
+fn what_is_expected_and_lies_together_comes_together() {
+    const COST: u64 = 512 << 10;
+    let bytes = file(20 << 20);
+    // Two stretches of structures 200 KB apart, asked for in no order.
+    let near = (0..30).map(|step| step * 7 % 30 * 200_000);
+    let far = (0..20).map(|step| 15_000_000 + step * 7 % 20 * 200_000);
+    let storage = Arc::new(CountingStorage::new(bytes.clone(), COST));
+    let reader = reader(storage.clone());
+    reader.expect(near.clone().chain(far.clone()).map(|at| (at, 512)));
+    for at in near.chain(far) {
+        assert_eq!(reader.fetch(at, 512).unwrap()[..], bytes[at as usize..at as usize + 512]);
+    }
+    let reads = storage.take_reads();
+    let read_bytes: u64 = reads.iter().map(|(_, length)| length).sum();
+    assert!(reads.len() <= 4, "{reads:?}");
+    assert!(read_bytes <= 50 * 200_000 + 2 * COST, "{reads:?}");
+}
+
+#[test]
+fn no_number_of_objects_makes_a_file_be_read_over_and_over() {
+    const COST: u64 = 512 << 10;
+    let len = 80 << 20;
+    let storage = Arc::new(CountingStorage::new(file(len), COST));
+    let reader = reader(storage.clone());
+    reader.expect_objects(u64::MAX);
+    // More than is kept: every one of them is a miss.
+    for step in 0..400 {
+        reader.fetch(step * 48_611_333 % (len as u64 - 512), 512).unwrap();
+    }
+    let read_bytes: u64 = storage.take_reads().iter().map(|(_, length)| length).sum();
+    assert!(read_bytes <= 2 * len as u64 + 400 * COST, "{read_bytes} bytes");
+    assert!(reader.fetch(len as u64, 0).unwrap().is_empty());
+}
+
+#[test]
 fn memory_is_served_as_it_lies() {
     let bytes: Arc<[u8]> = file(1000).into();
     let reader = reader(Arc::new(Memory::new(Arc::clone(&bytes))));

@@ -7,6 +7,8 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
+mod blocks;
+mod expected;
 pub mod local;
 pub mod memory;
 pub mod metadata;

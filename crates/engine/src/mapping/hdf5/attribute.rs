@@ -369,6 +369,7 @@ impl Dense {
             by_place.push((place.unwrap_or(0), index, bytes));
         }
         by_place.sort_unstable();
+        self.heap.expect(context, by_place.iter().map(|(place, ..)| *place));
         let mut walk = HeapWalk::default();
         for (_, index, bytes) in by_place {
             let read = self.record(context, bytes).and_then(|record| {

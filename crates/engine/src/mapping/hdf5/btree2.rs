@@ -16,6 +16,9 @@ use crate::storage::MetadataBytes;
 /// Bytes that hold any header.
 const HEADER_BYTES: u64 = 64;
 
+/// Nodes of a level that are told to storage before they are read.
+const EXPECTED_NODES: usize = 16 << 10;
+
 /// Which node it is, and what was said of it: address, records, level. Its checksum stands behind
 /// so many records.
 pub(super) type NodeKey = (u64, u64, u32);
@@ -74,7 +77,30 @@ impl BTree2 {
         context: &Context,
         visit: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
+        self.expect_nodes(context);
         self.for_each_until(context, &mut |record| visit(record).map(ControlFlow::Continue))
+    }
+
+    /// Level by level where all nodes stand, if calls are costly. (A walk comes by them in another
+    /// order, in which few are known to lie together.) What cannot be read the walk will say.
+    fn expect_nodes(&self, context: &Context) {
+        if !context.is_costly() {
+            return;
+        }
+        let mut level: Vec<NodeRef> = self.header.root().into_iter().collect();
+        while level.first().is_some_and(|place| place.level > 0) {
+            let mut below = Vec::new();
+            for place in &level {
+                let Ok(bytes) = self.node_bytes(context, place) else { return };
+                let Ok(node) = self.node(context, &bytes, place) else { return };
+                below.extend_from_slice(node.children());
+            }
+            if below.len() > EXPECTED_NODES {
+                return;
+            }
+            context.expect(below.iter().map(|place| (place.address, self.header.node_bytes)));
+            level = below;
+        }
     }
 
     /// Calls `visit` with the records in the tree's order until it breaks.

@@ -123,6 +123,22 @@ impl Context {
         self.reader.fetch(self.offset(address), length)
     }
 
+    /// Whether [`Context::expect`] spares calls.
+    pub(super) fn is_costly(&self) -> bool {
+        self.reader.is_costly()
+    }
+
+    /// Says that structures at addresses with lengths will be asked for; see
+    /// [`MetadataReader::expect`].
+    pub(super) fn expect(&self, structures: impl Iterator<Item = (u64, u64)>) {
+        self.reader.expect(structures.map(|(address, length)| (self.offset(address), length)));
+    }
+
+    /// Says that `count` objects will be opened; see [`MetadataReader::expect_objects`].
+    pub(super) fn expect_objects(&self, count: u64) {
+        self.reader.expect_objects(count);
+    }
+
     /// Exactly `length` bytes at `address`, which are wanted once and not kept; `None` where they
     /// are better fetched with others, or lie in memory.
     pub(super) fn fetch_once(&self, address: u64, length: u64) -> Result<Option<Vec<u8>>> {

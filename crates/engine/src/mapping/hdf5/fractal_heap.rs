@@ -157,6 +157,25 @@ impl FractalHeap {
         with(object, place.address.saturating_add(offset - place.heap_offset))
     }
 
+    /// Says to storage which blocks hold the objects at `places`, which are in order.
+    pub(super) fn expect(&self, context: &Context, places: impl Iterator<Item = u64>) {
+        if !context.is_costly() {
+            return;
+        }
+        let mut blocks: Vec<(u64, u64)> = Vec::new();
+        let mut known_end = 0;
+        for offset in places.filter(|&offset| offset > 0) {
+            if offset < known_end {
+                continue;
+            }
+            // What cannot be read is said when it is.
+            let Ok(place) = self.direct_block(context, offset) else { break };
+            known_end = place.heap_offset.saturating_add(place.block_bytes);
+            blocks.push((place.address, place.stored_bytes()));
+        }
+        context.expect(blocks.into_iter());
+    }
+
     /// Where in the heap the object `id` lies; 0 for one that lies elsewhere.
     pub(super) fn place(&self, id: &[u8]) -> u64 {
         match HeapId::decode(id, &self.header) {

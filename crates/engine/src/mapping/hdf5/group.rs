@@ -18,6 +18,7 @@ use isotach_format::hdf5::group::symbol_table_entry::{EntryCache, SymbolTableEnt
 use isotach_format::hdf5::group::symbol_table_node::SymbolTableNode;
 use isotach_format::hdf5::heap::local::LocalHeap;
 use isotach_format::hdf5::message::{self, LinkInfo, Message, MessageType, SymbolTable};
+use isotach_format::hdf5::object_header::USUAL_BYTES;
 
 use super::btree2::BTree2;
 use super::context::{Context, WalkBudget};
@@ -104,6 +105,16 @@ impl Group {
         let mut ordered = links.to_vec();
         ordered.sort_by_key(|link| link.creation_order);
         Ok(ordered.into())
+    }
+
+    /// Says to storage that the objects will be opened to which `links` lead: headers that lie
+    /// together are read together where calls are costly.
+    pub(in crate::mapping) fn expect_targets(&self, links: &[Link]) {
+        let addresses = links.iter().filter_map(|link| match link.target {
+            LinkTarget::Hard { address } => Some((address, USUAL_BYTES as u64)),
+            _ => None,
+        });
+        self.context().expect(addresses);
     }
 
     /// The first links in the order of creation, about `count`, where the file has an index of
@@ -207,6 +218,7 @@ impl Group {
                 let walked = reader.walk(*btree_address, None, &mut budget);
                 (links, errors) = (reader.links, reader.errors);
                 errors.extend(walked.err());
+                context.expect_objects(links.len() as u64);
             }
             Storage::Compact { .. } => {
                 for message in self.node().header().all(MessageType::LINK) {
@@ -217,6 +229,7 @@ impl Group {
                 }
             }
             Storage::Dense { heap, by_name, .. } => {
+                context.expect_objects(by_name.header.record_count);
                 let mut take = |read: Result<Link>| match read {
                     Ok(link) => links.push(link),
                     Err(error) => errors.push(error),
@@ -262,6 +275,7 @@ fn dense_links(
         Ok(())
     });
     ids.sort_unstable();
+    heap.expect(context, ids.iter().map(|(place, _)| *place));
     let mut walk = HeapWalk::default();
     for (_, id) in &ids {
         take(dense_link(context, heap, id, &mut walk));
@@ -397,6 +411,8 @@ impl SymbolTableReader<'_> {
         let node = group_node(self.context, address, level)?;
         let byte_len = 24 + 16 * node.children.len() as u64;
         budget.spend(self.context, byte_len, "version 1 B-tree node", address)?;
+        let child_bytes = if node.header.level > 0 { GROUP_NODE_BYTES } else { SYMBOL_NODE_BYTES };
+        self.context.expect(node.children.iter().map(|&child| (child, child_bytes)));
         for &child in &node.children {
             let read = match node.header.level.checked_sub(1) {
                 Some(below) => self.walk(child, Some(below), budget),

@@ -163,6 +163,7 @@ impl Members {
     /// Looks at every object of `group`.
     pub(super) fn find(group: &Arc<GroupData>) -> Result<Self> {
         let links = group.group.links_by_creation_order()?;
+        group.group.expect_targets(&links);
         let mut members = Self {
             datasets: Vec::with_capacity(links.len()),
             by_name: HashMap::with_capacity(links.len()),
