@@ -53,13 +53,18 @@ def once(work):
     return time.perf_counter() - start
 
 
-def race(works, runs=3, warm_up=True):
-    """Median seconds of each of `works`, in turns: a slow moment of the machine meets all."""
+def race(works, runs=3, settle=0.0):
+    """Median seconds of each of `works`, in turns: a slow moment of the machine meets all.
+
+    Before each it rests for `settle` seconds: a virtual machine gives back much memory that was
+    freed, which for a while takes its time from whoever comes next.
+    """
     seconds = {name: [] for name in works}
-    for name in works if warm_up else ():
-        works[name]()
+    for work in works.values():
+        work()
     for _ in range(runs):
         for name, work in works.items():
+            time.sleep(settle)
             seconds[name].append(once(work))
     return {name: statistics.median(found) for name, found in seconds.items()}
 
@@ -198,7 +203,7 @@ def whole_variable(path):
         "netCDF4": lambda: with_netcdf(netCDF4),
         "hidefix": with_hidefix,
     }
-    times = race(works)
+    times = race(works, settle=3.0)
     inflated = [rust("inflate", path)["inflate"][0] for _ in range(3)]
     times["libdeflate x 2"] = statistics.median(inflated)
     times["h5py"] = once(with_h5py)

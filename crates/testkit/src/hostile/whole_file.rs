@@ -1,16 +1,17 @@
-//! A whole file: opened, everything in it listed, everything read.
+//! A whole file: opened, everything in it listed, everything read, from storages of several costs.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use isotach::hdf5::{self, Object};
-use isotach::model::{Axis, Selection};
+use isotach::model::{Axis, Selection, Values};
 use isotach::read::Array;
-use isotach::storage::Memory;
+use isotach::storage::{Memory, Storage};
 use isotach::{ErrorKind, Group, OpenOptions, Result, Variable};
 use isotach_format::ErrorKind as FormatErrorKind;
 
 use super::sparse::replace;
+use crate::CountingStorage;
 
 /// Wrong checksums that are put right in one file.
 const SEALS: usize = 6;
@@ -21,19 +22,27 @@ const ELEMENTS: u64 = 1 << 12;
 /// Bytes of one element, beyond which it is not asked for: what is asked for may be allocated.
 const ELEMENT_BYTES: u64 = 1 << 16;
 
-/// A file from its first byte, whose references to other files are not followed.
+/// What calls cost: as a local file's, and as an object store's. Other reads are made for each.
+const CALL_COSTS: [u64; 2] = [16 << 10, 512 << 10];
+
+/// A file from its first byte, whose references to other files are not followed. Where the bytes
+/// come from makes no difference.
 ///
 /// # Panics
 /// Where one of the promises that every reader relies on is broken.
 pub fn open_and_read(data: &[u8]) {
     let mut bytes = data.to_vec();
+    let mut walk = Walk::over(Arc::new(Memory::new(bytes.clone())));
     for _ in 0..SEALS {
-        let mut walk = Walk { objects_left: OBJECTS, ..Walk::default() };
-        walk.file(&bytes);
-        let Some((stored, computed)) = walk.wrong_checksum else { return };
+        let Some((stored, computed)) = walk.wrong_checksum else { break };
         if !replace(&mut bytes, stored, computed) {
-            return;
+            break;
         }
+        walk = Walk::over(Arc::new(Memory::new(bytes.clone())));
+    }
+    for cost in CALL_COSTS {
+        let storage = Arc::new(CountingStorage::new(bytes.clone(), cost));
+        walk.assert_same(&Walk::over(storage), cost);
     }
 }
 
@@ -44,17 +53,30 @@ struct Walk {
     seen: HashSet<u64>,
     /// The first wrong checksum: the stored one, and the right one.
     wrong_checksum: Option<(u32, u32)>,
+    /// What arrays gave; `None` for an error.
+    values: Vec<Option<Values>>,
 }
 
 impl Walk {
-    fn file(&mut self, bytes: &[u8]) {
+    fn over(storage: Arc<dyn Storage>) -> Self {
+        let mut walk = Self { objects_left: OBJECTS, ..Self::default() };
         let options = OpenOptions { other_files: false };
-        let storage = Arc::new(Memory::new(bytes.to_vec()));
-        let Some(file) = self.note(options.open_storage("fuzzed", storage)) else { return };
-        self.note(file.format());
-        self.group(&file.root());
-        if let Some(objects) = file.hdf5() {
-            self.hdf5_group(objects.root());
+        if let Some(file) = walk.note(options.open_storage("fuzzed", storage)) {
+            walk.note(file.format());
+            walk.group(&file.root());
+            if let Some(objects) = file.hdf5() {
+                walk.hdf5_group(objects.root());
+            }
+        }
+        walk
+    }
+
+    fn assert_same(&self, other: &Self, cost: u64) {
+        assert_eq!(self.values.len(), other.values.len(), "arrays read where a call costs {cost}");
+        for (ours, theirs) in self.values.iter().zip(&other.values) {
+            // What is no number is not equal to itself, and is written the same.
+            let same = ours == theirs || format!("{ours:?}") == format!("{theirs:?}");
+            assert!(same, "{ours:?} is {theirs:?} where a call costs {cost}");
         }
     }
 
@@ -125,18 +147,28 @@ impl Walk {
         }
     }
 
-    /// Elements from the start, from the end backwards, and some from all over.
+    /// Elements from the start, from the end backwards, and one of each step, again and again.
     fn array(&mut self, array: &Array) {
         let element_bytes = array.stored.size() as u64;
         if element_bytes > ELEMENT_BYTES {
             return;
         }
         let most = ELEMENTS.min((1 << 20) / element_bytes.max(1));
-        for selection in [clipped(&array.shape, most, 1), clipped(&array.shape, most / 8 + 1, -3)] {
+        let series = series(&array.shape, most);
+        let selections = [
+            clipped(&array.shape, most, 1),
+            clipped(&array.shape, most / 8 + 1, -3),
+            series.clone(),
+            series.clone(),
+            series,
+        ];
+        for selection in selections {
             let count = selection.element_count().expect("the selection was bounded");
-            if let Some(values) = self.note(array.read(&selection)) {
+            let values = self.note(array.read(&selection));
+            if let Some(values) = &values {
                 assert_eq!(values.len() as u64, count, "{selection} of {array:?}");
             }
+            self.values.push(values);
         }
     }
 
@@ -188,6 +220,13 @@ impl Walk {
             self.array(&array);
         }
     }
+}
+
+/// The middle one of each step along the outermost axis, at most `most` of them.
+fn series(shape: &[u64], most: u64) -> Selection {
+    let steps = shape.first().map(|&len| Axis::range(0, len.min(most.max(1)), 1));
+    let middle = |&len: &u64| Axis::range(len / 2, len.min(1), 1);
+    Selection { axes: steps.into_iter().chain(shape.iter().skip(1).map(middle)).collect() }
 }
 
 /// At most `most` elements of an array: along each axis from its start, or with a negative stride
