@@ -5,6 +5,7 @@ import os
 import warnings
 from pathlib import Path
 
+import netCDF4
 import numpy as np
 import pytest
 from numpy import ma
@@ -12,6 +13,8 @@ from numpy import ma
 CORPUS = Path(
     os.environ.get("ISOTACH_CORPUS", Path(__file__).resolve().parents[2] / "shared" / "corpus")
 )
+#: The last netCDF4-python for Python 3.10 lacks some of what later ones can.
+OLDER_NETCDF4 = tuple(int(part) for part in netCDF4.__version__.split(".")[:3]) < (1, 7, 5)
 #: Larger variables are compared by a part of them.
 MOST_ELEMENTS = 2_000_000
 #: Files that netCDF4-python shows otherwise, and why. This list can only shrink.

@@ -6,7 +6,7 @@ import isotach
 import netCDF4
 import numpy as np
 import pytest
-from conftest import differ, outcome
+from conftest import OLDER_NETCDF4, differ, outcome
 
 SHAPE = (5, 4, 6)
 VALUES = np.arange(np.prod(SHAPE), dtype="i4").reshape(SHAPE)
@@ -114,6 +114,8 @@ def test_like_netcdf4(path, key, masked):
         if str(key) == "[4 2 0]" and differ(here, there):
             # netCDF4-python subtracts unsigned indices from each other; ours is held to NumPy's.
             pytest.skip("netCDF4-python orders falling unsigned indices otherwise")
+        if OLDER_NETCDF4 and isinstance(key, np.ndarray) and not key.any() and not here.size:
+            pytest.skip("this netCDF4-python gives nothing another shape")
         assert differ(here, there, str(key)) is None
 
 

@@ -4,7 +4,15 @@ import isotach
 import netCDF4
 import numpy as np
 import pytest
-from conftest import CORPUS, KNOWN, MOST_ELEMENTS, corpus_parameters, differ, outcome
+from conftest import (
+    CORPUS,
+    KNOWN,
+    MOST_ELEMENTS,
+    OLDER_NETCDF4,
+    corpus_parameters,
+    differ,
+    outcome,
+)
 
 VARIABLE_FACTS = {
     "dtype": lambda variable: variable.dtype,
@@ -247,6 +255,8 @@ WRONG_CALLS = {
 
 @pytest.mark.parametrize("call", WRONG_CALLS)
 def test_wrong_calls_raise_the_same(path, call):
+    if OLDER_NETCDF4 and call == "a fraction":
+        pytest.skip("this netCDF4-python takes a fraction for an index")
     theirs, _ = outcome(lambda: WRONG_CALLS[call](netCDF4.Dataset(path)))
     ours, _ = outcome(lambda: WRONG_CALLS[call](isotach.Dataset(path)))
     assert isinstance(theirs, type)
@@ -382,6 +392,8 @@ def test_many_files_are_one(tmp_path):
                 here, there = (d.variables[name] for d in (ours, theirs))
                 if name == "fixed" and key not in (0, -1, slice(None)):
                     continue
+                if OLDER_NETCDF4 and key == slice(5, 5):
+                    continue  # It cannot join nothing.
                 assert differ(here[key], there[key], f"{name}[{key}]") is None
         here, there = (
             lib.MFTime(d.variables["time"]) for lib, d in ((isotach, ours), (netCDF4, theirs))
@@ -402,6 +414,8 @@ def test_characters():
     for encoding in ("utf-8", "bytes", "latin-1"):
         text = isotach.chartostring(ours, encoding=encoding)
         assert differ(text, netCDF4.chartostring(ours, encoding=encoding)) is None
+    if OLDER_NETCDF4:
+        return  # It has no option for the length.
     words = np.array(["grün", "rot"])
     here = isotach.stringtochar(words, "utf-8", n_strlen=6)
     assert differ(here, netCDF4.stringtochar(words, "utf-8", n_strlen=6)) is None

@@ -15,7 +15,7 @@ import netCDF4
 import numpy as np
 import pytest
 import xarray as xr
-from conftest import differ, outcome
+from conftest import OLDER_NETCDF4, differ, outcome
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as from_numpy
@@ -266,6 +266,8 @@ def test_masked_and_scaled(tmp_path_factory, data):
                 here, (there, _) = ours["v"][key], outcome(lambda: theirs["v"][key])  # noqa: B023
             if there is TypeError:
                 continue  # netCDF4-python has -127 for the fill value of unsigned bytes.
+            if OLDER_NETCDF4 and not np.size(here):
+                continue  # It gives nothing another shape.
             found = differ(here, there, f"v[{key}] {attributes}")
             assert found is None, found
 

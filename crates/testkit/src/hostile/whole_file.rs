@@ -53,8 +53,8 @@ struct Walk {
     seen: HashSet<u64>,
     /// The first wrong checksum: the stored one, and the right one.
     wrong_checksum: Option<(u32, u32)>,
-    /// What arrays gave; `None` for an error.
-    values: Vec<Option<Values>>,
+    /// What arrays gave, or why they did not.
+    values: Vec<std::result::Result<Values, String>>,
 }
 
 impl Walk {
@@ -74,8 +74,14 @@ impl Walk {
     fn assert_same(&self, other: &Self, cost: u64) {
         assert_eq!(self.values.len(), other.values.len(), "arrays read where a call costs {cost}");
         for (ours, theirs) in self.values.iter().zip(&other.values) {
-            // What is no number is not equal to itself, and is written the same.
-            let same = ours == theirs || format!("{ours:?}") == format!("{theirs:?}");
+            let same = match (ours, theirs) {
+                // What is no number is not equal to itself, and is written the same.
+                (Ok(ours), Ok(theirs)) => {
+                    ours == theirs || format!("{ours:?}") == format!("{theirs:?}")
+                }
+                (Err(_), Err(_)) => true,
+                _ => false,
+            };
             assert!(same, "{ours:?} is {theirs:?} where a call costs {cost}");
         }
     }
@@ -164,11 +170,12 @@ impl Walk {
         ];
         for selection in selections {
             let count = selection.element_count().expect("the selection was bounded");
-            let values = self.note(array.read(&selection));
-            if let Some(values) = &values {
+            let read = array.read(&selection);
+            if let Ok(values) = &read {
                 assert_eq!(values.len() as u64, count, "{selection} of {array:?}");
             }
-            self.values.push(values);
+            self.values.push(read.as_ref().map(Values::clone).map_err(ToString::to_string));
+            self.note(read);
         }
     }
 

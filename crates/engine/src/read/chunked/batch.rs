@@ -74,12 +74,15 @@ fn read_batch(request: &Request<'_, '_>, mut batch: Vec<Located>) -> Result<()> 
 fn share_reads(request: &Request<'_, '_>, batch: &mut [Located]) -> Vec<Range<u64>> {
     let storage = &request.job.reading.layout.storage;
     let cost = storage.call_cost_bytes();
+    let file_len = storage.len().unwrap_or(u64::MAX);
     let mut by_address: Vec<&mut Located> = batch.iter_mut().collect();
     by_address.sort_by_key(|located| located.place.map(|place| place.address));
     let mut reads: Vec<Range<u64>> = Vec::new();
     for located in by_address {
         let Some(place) = located.place else { continue };
-        let Some(end) = place.address.checked_add(place.stored_bytes) else { continue };
+        let end = place.address.checked_add(place.stored_bytes);
+        // What the file does not have is no reason to miss what it has: it is read by itself.
+        let Some(end) = end.filter(|&end| end <= file_len) else { continue };
         let task = request.job.plan.task(located.index);
         // Little is wanted of much that is not filtered: just that is read, chunk by chunk.
         let apart =
