@@ -174,7 +174,7 @@ impl Walk {
             if let Ok(values) = &read {
                 assert_eq!(values.len() as u64, count, "{selection} of {array:?}");
             }
-            self.values.push(read.as_ref().map(Values::clone).map_err(ToString::to_string));
+            self.values.push(read.clone().map_err(|error| error.to_string()));
             self.note(read);
         }
     }
