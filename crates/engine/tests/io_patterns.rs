@@ -210,6 +210,31 @@ fn slab_after_slab_is_decoded_ahead() {
     assert_eq!(cache::statistics().hits - hits, u64::from(wanted));
 }
 
+/// Rows, parts of a row, one element: each is a run; columns and steps are not, and come as well.
+#[test]
+fn a_run_is_one_read() {
+    let _alone = alone(0);
+    let stored = StoredArray::new(&[6, 5, 40], 8).strided(64, 0);
+    let storage = Arc::new(CountingStorage::new(stored.file.clone(), LOCAL));
+    let array = stored.array(storage.clone(), &stored.shape);
+    let slabs = [
+        [(2, 3), (0, 5), (0, 40)],
+        [(5, 1), (1, 4), (0, 40)],
+        [(0, 1), (4, 1), (7, 33)],
+        [(3, 1), (2, 1), (39, 1)],
+    ];
+    for slab in slabs {
+        storage.take_reads();
+        assert!(read(&array, &select(slab)) == naive_read(&stored, &select(slab)), "{slab:?}");
+        let bytes: u64 = slab.iter().map(|(_, count)| count).product::<u64>() * 8;
+        let reads = storage.take_reads();
+        assert!(reads.len() == 1 && reads[0].1 == bytes, "{slab:?}: {reads:?}");
+    }
+    for slab in [[(1, 4), (2, 1), (3, 1)], [(0, 2), (1, 4), (0, 40)], [(0, 1), (0, 5), (1, 39)]] {
+        assert!(read(&array, &select(slab)) == naive_read(&stored, &select(slab)), "{slab:?}");
+    }
+}
+
 /// One chunk more than there are threads: the last round would leave all threads but one idle.
 #[test]
 fn a_slab_of_a_scan_is_filled_up_with_chunks_of_the_next() {

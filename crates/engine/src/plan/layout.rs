@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use isotach_codec::Pipeline;
 use isotach_model::convert::ElementConversion;
+use isotach_model::selection::{Axis, Selection};
 
 use crate::error::Result;
 use crate::storage::Storage;
@@ -36,6 +37,30 @@ pub struct ArrayLayout {
     pub fill: Arc<[u8]>,
     /// Where the elements are.
     pub placement: Placement,
+}
+
+impl ArrayLayout {
+    /// Where the selected elements begin, if they lie in the file in one run, in their order.
+    pub(crate) fn one_run(&self, selection: &Selection) -> Option<u64> {
+        let Placement::Strided { address, strides_bytes, .. } = &self.placement else {
+            return None;
+        };
+        if selection.axes.len() != self.shape.len() {
+            return None;
+        }
+        let (mut start_of_run, mut run_bytes) = (*address, self.element_size as u64);
+        let axes = selection.axes.iter().zip(&self.shape).zip(strides_bytes);
+        for ((axis, &len), &stride) in axes.rev() {
+            let Axis::Range { start, count, stride: 1 } = *axis else { return None };
+            let is_inside = start.checked_add(count).is_some_and(|end| end <= len);
+            if !is_inside || (count != 1 && stride != run_bytes) {
+                return None;
+            }
+            start_of_run = start_of_run.checked_add(start.checked_mul(stride)?)?;
+            run_bytes = run_bytes.checked_mul(count)?;
+        }
+        Some(start_of_run)
+    }
 }
 
 /// The ways elements lie in a file.

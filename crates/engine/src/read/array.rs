@@ -17,6 +17,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::plan::axis_runs::runs_of;
 use crate::storage::uninit;
 
+/// From here on a run is shared out over threads.
+const ONE_READ_BYTES: usize = 4 << 20;
 /// Elements converted at a time where numbers widen in place.
 const BLOCK_ELEMENTS: usize = 1024;
 
@@ -158,11 +160,8 @@ impl Array {
         if needed > 0 {
             let strides = target_strides(&selection.shape(), size);
             let target = Target::whole(&destination, &strides, size, reverse);
-            let ahead = read_ahead::notice(cache, &self.layout, selection);
-            let reading = Reading { layout: &self.layout, cache, ahead: ahead.as_ref(), depth: 0 };
-            reading.read(selection.axes.iter().map(runs_of).collect(), &target)?;
-            if let Some(ahead) = ahead {
-                ahead.later();
+            if !self.read_one_run(selection, needed, &target) {
+                self.read_planned(selection, &target, cache)?;
             }
         }
         let bytes = destination.into_written().ok_or_else(|| {
@@ -172,6 +171,32 @@ impl Array {
             order.apply(bytes);
         }
         Ok(bytes)
+    }
+
+    /// Reads elements that lie in one run, which needs no plan. False where they do not, where
+    /// several threads would be faster, or where reading fails: the plan tells why, or what else
+    /// is there.
+    fn read_one_run(&self, selection: &Selection, bytes: usize, target: &Target<'_, '_>) -> bool {
+        let run = self.layout.one_run(selection).filter(|_| bytes < ONE_READ_BYTES);
+        run.is_some_and(|address| {
+            let storage = self.layout.storage.as_ref();
+            target.write_run(0, bytes, |memory| uninit::read_at(storage, address, memory)).is_ok()
+        })
+    }
+
+    fn read_planned(
+        &self,
+        selection: &Selection,
+        target: &Target<'_, '_>,
+        cache: &'static ChunkCache,
+    ) -> Result<()> {
+        let ahead = read_ahead::notice(cache, &self.layout, selection);
+        let reading = Reading { layout: &self.layout, cache, ahead: ahead.as_ref(), depth: 0 };
+        reading.read(selection.axes.iter().map(runs_of).collect(), target)?;
+        if let Some(ahead) = ahead {
+            ahead.later();
+        }
+        Ok(())
     }
 
     fn read_vec<T: Number>(&self, selection: &Selection, count: usize) -> Result<Vec<T>> {
