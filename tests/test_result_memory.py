@@ -76,21 +76,27 @@ def test_results_outlive_their_file_and_many_threads(path):
         assert all(pool.map(read, range(60)))
 
 
+def printed(code, path, **environment):
+    """What `code` prints in a new process, which has this module as `t`."""
+    setup = "import sys; sys.path.insert(0, sys.argv[2]); import isotach, test_result_memory as t\n"
+    done = subprocess.run(
+        [sys.executable, "-c", setup + code, path, os.path.dirname(__file__)],
+        env=os.environ | environment,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return done.stdout.strip()
+
+
 def held_after_a_read(path, **environment):
     """Bytes that a new process still has mapped after a result of 24 MiB is gone."""
     code = (
-        "import sys; sys.path.insert(0, sys.argv[2]); import isotach, test_result_memory as t\n"
         "file = isotach.Dataset(sys.argv[1]); file['small'][:]; before = t.status('VmSize')\n"
         "file.set_auto_mask(False); array = file['c'][:]; del array\n"
         "print(t.status('VmSize') - before)"
     )
-    printed = subprocess.run(
-        [sys.executable, "-c", code, path, os.path.dirname(__file__)],
-        env=os.environ | {"ISOTACH_THREADS": "1"} | environment,
-        check=True,
-        capture_output=True,
-    )
-    return int(printed.stdout)
+    return int(printed(code, path, ISOTACH_THREADS="1", **environment))
 
 
 @linux
@@ -103,16 +109,10 @@ def test_how_much_is_kept_can_be_said(path):
 @linux
 def test_nothing_is_kept_where_addresses_are_counted(path):
     code = (
-        "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (1 << 32, 1 << 32))\n"
-        "sys.path.insert(0, sys.argv[2]); import isotach, test_result_memory as t\n"
+        "import resource; resource.setrlimit(resource.RLIMIT_AS, (1 << 32, 1 << 32))\n"
         "file = isotach.Dataset(sys.argv[1]); file.set_auto_mask(False)\n"
         "array = file['c'][:]; place = t.address(array); del array\n"
         "ranges = [line.split()[0].split('-') for line in open('/proc/self/maps')]\n"
         "print(any(int(a, 16) <= place < int(b, 16) for a, b in ranges))"
     )
-    printed = subprocess.run(
-        [sys.executable, "-c", code, path, os.path.dirname(__file__)],
-        check=True,
-        capture_output=True,
-    )
-    assert printed.stdout.strip() == b"False"
+    assert printed(code, path) == "False"

@@ -2,33 +2,19 @@
 //!
 //! One test at a time: they set the budget of the process's one cache and look at its statistics.
 
-use std::mem::MaybeUninit;
+mod support;
+
+use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use isotach::cache;
 use isotach::model::selection::{Axis, Selection};
 use isotach::plan::Plan;
 use isotach::plan::layout::{Blocks, ExternalSegment, Placement, VirtualPiece, VirtualSources};
-use isotach::read::Array;
 use isotach_testkit::{CountingStorage, StoredArray, naive_read};
+use support::{LOCAL, alone, read};
 
-const LOCAL: u64 = 16 << 10;
 const REMOTE: u64 = 1 << 20;
-
-fn alone(budget: u64) -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    let guard = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    cache::set_budget(0);
-    cache::set_budget(budget);
-    guard
-}
-
-fn read(array: &Array, selection: &Selection) -> Vec<u8> {
-    let count = selection.element_count().unwrap() as usize * array.layout.element_size;
-    let mut into = vec![MaybeUninit::uninit(); count];
-    array.read_stored_into(selection, &mut into).unwrap().to_vec()
-}
 
 fn decoded_by(work: impl FnOnce()) -> u64 {
     let before = cache::statistics().decoded_bytes;

@@ -2,39 +2,22 @@
 //!
 //! One test at a time: they set the budget of the process's one cache.
 
+mod support;
+
 use std::mem::MaybeUninit;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use isotach::cache;
 use isotach::model::StoredType;
 use isotach::model::selection::{Axis, Selection};
 use isotach::plan::Plan;
 use isotach::plan::layout::{BeyondEnd, Placement};
-use isotach::read::Array;
 use isotach_testkit::{CountingStorage, FailingStorage, StoredArray, naive_read};
+use support::{LOCAL, alone, read, try_read};
 
-const LOCAL: u64 = 16 << 10;
 /// Maps of 32 KiB; a tile has two of their rows, at all steps.
 const MAPS: [u64; 3] = [400, 16, 512];
 const TILE_BYTES: u64 = 400 * 4096;
-
-fn alone(budget: u64) -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    let guard = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    cache::set_budget(0);
-    cache::set_budget(budget);
-    guard
-}
-
-fn try_read(array: &Array, selection: &Selection) -> isotach::Result<Vec<u8>> {
-    let count = selection.element_count().unwrap() as usize * array.layout.element_size;
-    let mut into = vec![MaybeUninit::uninit(); count];
-    Ok(array.read_stored_into(selection, &mut into)?.to_vec())
-}
-
-fn read(array: &Array, selection: &Selection) -> Vec<u8> {
-    try_read(array, selection).unwrap()
-}
 
 fn series(y: u64, x: u64) -> Selection {
     Selection { axes: vec![Axis::all(MAPS[0]), Axis::range(y, 1, 1), Axis::range(x, 1, 1)] }

@@ -11,14 +11,13 @@ use isotach_model::{Atomic, Heap, StoredType, Values, shape};
 use super::destination::Destination;
 use super::reading::{Reading, target_strides};
 use super::scatter::Target;
+use super::strided::SHARED_FROM_BYTES;
 use super::{Array, DynHeap, memory};
 use crate::cache::{self, ChunkCache, read_ahead};
 use crate::error::{Error, ErrorKind, Result};
 use crate::plan::axis_runs::runs_of;
 use crate::storage::uninit;
 
-/// From here on a run is shared out over threads.
-const ONE_READ_BYTES: usize = 4 << 20;
 /// Elements converted at a time where numbers widen in place.
 const BLOCK_ELEMENTS: usize = 1024;
 
@@ -177,7 +176,7 @@ impl Array {
     /// several threads would be faster, or where reading fails: the plan tells why, or what else
     /// is there.
     fn read_one_run(&self, selection: &Selection, bytes: usize, target: &Target<'_, '_>) -> bool {
-        let run = self.layout.one_run(selection).filter(|_| bytes < ONE_READ_BYTES);
+        let run = self.layout.one_run(selection).filter(|_| (bytes as u64) < SHARED_FROM_BYTES);
         run.is_some_and(|address| {
             let storage = self.layout.storage.as_ref();
             target.write_run(0, bytes, |memory| uninit::read_at(storage, address, memory)).is_ok()

@@ -15,7 +15,7 @@ use crate::plan::strided::{DirectRead, Overflow, StridedPlan, StridedRead};
 use crate::storage::{Storage, uninit};
 
 /// From this much work on, several threads share it. A read counts as many bytes as a page.
-const SHARED_FROM_BYTES: u64 = 4 << 20;
+pub(super) const SHARED_FROM_BYTES: u64 = 4 << 20;
 const READ_COUNTS_AS_BYTES: u64 = 4 << 10;
 /// The work that a thread takes at a time.
 const SHARE_BYTES: u64 = 512 << 10;
