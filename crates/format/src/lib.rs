@@ -1,4 +1,4 @@
-//! On-disk structures of HDF5 and classic netCDF: bytes in, structures out.
+//! On-disk structures of HDF5 and classic netCDF: bytes to structures, structures to bytes.
 //!
 //! The first station of every byte that is read after storage delivered it. Nothing here does
 //! I/O, starts a thread or uses `unsafe`: a decoder gets the bytes at a structure's address and
@@ -12,6 +12,8 @@ pub mod cursor;
 pub mod error;
 pub mod hdf5;
 pub mod limits;
+pub mod output;
 
 pub use cursor::Cursor;
 pub use error::{Error, ErrorKind, Result};
+pub use output::Output;

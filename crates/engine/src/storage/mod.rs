@@ -58,6 +58,20 @@ pub trait Storage: Send + Sync {
     }
 }
 
+/// Bytes that can be written as well, at any place, by several threads at once as long as their
+/// places are disjoint.
+pub trait WritableStorage: Storage {
+    /// Writes all of `bytes` at `offset`. Writing behind the end makes the storage longer; what lies
+    /// between reads as zeros.
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()>;
+
+    /// Cuts it to `len` bytes, or makes it so long with zeros.
+    fn set_len(&self, len: u64) -> io::Result<()>;
+
+    /// Comes back when everything written before survives a loss of power.
+    fn sync(&self) -> io::Result<()>;
+}
+
 /// The error that `file` did not deliver `length_bytes` bytes at `address`.
 pub(crate) fn storage_error(
     file: &Arc<str>,
