@@ -1,9 +1,9 @@
-//! Why a chunk cannot be decoded.
+//! Why a chunk cannot be decoded or encoded.
 
 use std::fmt;
 
-/// The outcome of decoding.
-pub type Result<T> = std::result::Result<T, Error>;
+/// The outcome of decoding and encoding.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// A filter and what was wrong with the bytes it was given.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +22,8 @@ pub struct Error {
 pub enum ErrorKind {
     /// No code for this filter is in the program.
     UnknownFilter,
+    /// There is code here that decodes what this filter gives, but none that encodes.
+    DecodesOnly,
     /// The parameters stored with the filter cannot be.
     Parameter { index: usize, value: u32 },
     /// A parameter is missing.
@@ -33,7 +35,7 @@ pub enum ErrorKind {
     /// The filter gave another number of bytes than the chunk has, or than the bound on what stands
     /// between two filters. Decoding stops at the first byte too many.
     Length { expected_bytes: usize, decoded_bytes: usize },
-    /// There is no memory for what the chunk should decode to.
+    /// There is no memory for what the chunk should become.
     OutOfMemory { wanted_bytes: usize },
     /// A way of coding that exists and is not supported.
     Unsupported { what: &'static str, value: u64 },
@@ -44,6 +46,7 @@ impl fmt::Display for Error {
         write!(f, "filter {} ({}): ", self.filter_id, self.filter_name)?;
         match &self.kind {
             ErrorKind::UnknownFilter => f.write_str("not supported"),
+            ErrorKind::DecodesOnly => f.write_str("can be read, but not be written"),
             ErrorKind::Parameter { index, value } => {
                 write!(f, "parameter {index} cannot be {value}")
             }
@@ -56,7 +59,7 @@ impl fmt::Display for Error {
                 write!(f, "{decoded_bytes} bytes decoded, the chunk has {expected_bytes}")
             }
             ErrorKind::OutOfMemory { wanted_bytes } => {
-                write!(f, "no memory for {wanted_bytes} decoded bytes")
+                write!(f, "no memory for {wanted_bytes} bytes")
             }
             ErrorKind::Unsupported { what, value } => write!(f, "{what} {value} is not supported"),
         }

@@ -1,7 +1,8 @@
-//! The HDF5 filter pipeline: the bytes of a stored chunk to the bytes of its elements.
+//! The HDF5 filter pipeline: the bytes of a chunk's elements to what is stored, and back.
 //!
 //! Stateless: every filter is a function from bytes to bytes, one file each under `filter/`.
-//! [`pipeline`] runs them backwards over a chunk; [`registry`] knows their numbers and names.
+//! [`pipeline`] runs them over a chunk, forwards and backwards; [`registry`] knows their numbers
+//! and names.
 //! Unsafe code is kept to these rooms: `uninit` (memory that is written before it is read),
 //! `libdeflate` (the C library), `filter::simd` (vector instructions).
 

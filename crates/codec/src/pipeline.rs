@@ -1,15 +1,17 @@
-//! The filters of a data set, and a chunk's way back through them.
+//! The filters of a data set, and a chunk's way through them and back.
 //!
 //! ```text
-//! stored bytes -> last filter -> .. -> first filter -> the chunk's bytes, in the caller's memory
+//! encode   the chunk's bytes -> first filter -> .. -> last filter -> stored bytes
+//! decode   stored bytes -> last filter -> .. -> first filter -> the chunk's bytes, in their place
 //! ```
-//! The last step writes to its place; the steps before it write to two buffers in turn, which live
+//! Encoding swaps buffers with a [`Scratch`], and says which filters it left out. Decoding's
+//! last step writes to its place; the steps before it write to two buffers in turn, which live
 //! in a [`Scratch`]. No step can write more than [`intermediate_limit`] bytes.
 
 use std::mem::MaybeUninit;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::filter::{Decoder, decoder, shuffle};
+use crate::filter::{Decoder, Encoder, decoder, encoder, shuffle};
 use crate::registry;
 use crate::uninit::{Output, fill_reserved, fill_vec, reserve};
 
@@ -37,6 +39,11 @@ impl Filter {
         decoder(self.id).is_some()
     }
 
+    /// True where there is code here that applies this filter.
+    pub fn can_encode(&self) -> bool {
+        encoder(self.id).is_some()
+    }
+
     fn error(&self, kind: ErrorKind) -> Error {
         Error { filter_id: self.id, filter_name: self.display_name().to_owned(), kind }
     }
@@ -53,6 +60,9 @@ pub struct Pipeline {
     /// In order of encoding; decoding goes backwards.
     pub filters: Vec<Filter>,
 }
+
+/// Filters that a filter mask can leave out, the first ones.
+const MASK_BITS: usize = 32;
 
 /// Buffers that one thread uses again for every chunk.
 #[derive(Debug, Default)]
@@ -96,6 +106,39 @@ impl Pipeline {
     /// The first filter for which there is no code here, if any.
     pub fn unsupported(&self) -> Option<&Filter> {
         self.filters.iter().find(|filter| !filter.is_supported())
+    }
+
+    /// The first filter that cannot be applied here, if any.
+    pub fn not_encodable(&self) -> Option<&Filter> {
+        self.filters.iter().find(|filter| !filter.can_encode())
+    }
+
+    /// Applies all filters to `chunk`, puts the bytes to store in place of what `out` held, and
+    /// returns the filter mask: bit `i` says that filter `i` was left out.
+    ///
+    /// As in libhdf5, optional filters are left out where they fail, there is no code for them, or
+    /// they are of those that give up where nothing is gained (szip, lzf, blosc, blosc2).
+    ///
+    /// # Errors
+    /// The filter that failed although it is not optional, and why; a want of memory always.
+    pub fn encode(&self, chunk: &[u8], scratch: &mut Scratch, out: &mut Vec<u8>) -> Result<u32> {
+        let mut mask = 0;
+        let mut unfiltered = Some(chunk);
+        for (index, filter) in self.filters.iter().enumerate() {
+            let may_leave_out = filter.optional && index < MASK_BITS;
+            match apply(filter, may_leave_out, unfiltered, scratch) {
+                Ok(true) => unfiltered = None,
+                Err(kind @ ErrorKind::OutOfMemory { .. }) => return Err(filter.error(kind)),
+                Ok(false) => mask |= 1 << index,
+                Err(_) if may_leave_out => mask |= 1 << index,
+                Err(kind) => return Err(filter.error(kind)),
+            }
+        }
+        match unfiltered {
+            Some(chunk) => copy(chunk, out).map_err(|kind| error_after(&[], kind))?,
+            None => std::mem::swap(out, &mut scratch.front),
+        }
+        Ok(mask)
     }
 
     /// Decodes one stored chunk into `out`, whose length is the chunk's decoded length, and gives
@@ -169,7 +212,7 @@ impl Pipeline {
 
     /// The filters to undo, in order of encoding.
     fn applied(&self, filter_mask: u32) -> Vec<&Filter> {
-        let skipped = |index: usize| index < 32 && filter_mask >> index & 1 == 1;
+        let skipped = |index: usize| index < MASK_BITS && filter_mask >> index & 1 == 1;
         let indexed = self.filters.iter().enumerate();
         let applied = indexed.filter(|(index, f)| !skipped(*index) && !f.changes_nothing());
         applied.map(|(_, filter)| filter).collect()
@@ -192,6 +235,45 @@ fn error_after(steps: &[&Filter], kind: ErrorKind) -> Error {
         Some(filter) => filter.error(kind),
         None => Error { filter_id: 0, filter_name: "none".to_owned(), kind },
     }
+}
+
+/// Applies `filter` to `unfiltered`, else to what stands in front, where the outcome then stands.
+/// False where the filter gained nothing and is to be left out.
+fn apply(
+    filter: &Filter,
+    may_leave_out: bool,
+    unfiltered: Option<&[u8]>,
+    scratch: &mut Scratch,
+) -> Result<bool, ErrorKind> {
+    let missing = match filter.is_supported() {
+        true => ErrorKind::DecodesOnly,
+        false => ErrorKind::UnknownFilter,
+    };
+    let input = unfiltered.unwrap_or(&scratch.front);
+    let (encode, only_if_smaller) = match encoder(filter.id).ok_or(missing)? {
+        Encoder::Always(encode) => (encode, false),
+        Encoder::IfSmaller(encode) => (encode, true),
+        Encoder::Append(append) => {
+            if let Some(chunk) = unfiltered {
+                copy(chunk, &mut scratch.front)?;
+            }
+            append(&mut scratch.front)?;
+            return Ok(true);
+        }
+    };
+    encode(&filter.parameters, input, &mut scratch.back)?;
+    if only_if_smaller && may_leave_out && scratch.back.len() >= input.len() {
+        return Ok(false);
+    }
+    std::mem::swap(&mut scratch.front, &mut scratch.back);
+    Ok(true)
+}
+
+/// Puts `bytes` in place of what `vec` held.
+fn copy(bytes: &[u8], vec: &mut Vec<u8>) -> Result<(), ErrorKind> {
+    reserve(vec, bytes.len())?;
+    vec.extend_from_slice(bytes);
+    Ok(())
 }
 
 /// Where the bytes stand after some steps: a prefix, of this length, of one of the two.

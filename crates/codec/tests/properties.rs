@@ -4,19 +4,9 @@ mod common;
 
 use std::mem::MaybeUninit;
 
-use common::{decode, pipeline};
+use common::{chunk, decode, pipeline};
 use proptest::collection::vec;
 use proptest::prelude::*;
-
-/// Bytes that compress somewhat, and some that do not.
-fn chunk() -> impl Strategy<Value = Vec<u8>> {
-    prop_oneof![
-        vec(any::<u8>(), 0..3000),
-        vec(0_u8..3, 0..3000),
-        vec(vec(0_u8..9, 1..40), 0..60)
-            .prop_map(|runs| runs.into_iter().flat_map(|run| run.repeat(3)).collect())
-    ]
-}
 
 proptest! {
     #[test]

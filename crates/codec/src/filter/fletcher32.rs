@@ -25,6 +25,15 @@ pub(crate) fn verify(input: &[u8]) -> Result<usize, ErrorKind> {
     }
 }
 
+/// Appends the checksum of what `data` holds.
+pub(crate) fn append(data: &mut Vec<u8>) -> Result<(), ErrorKind> {
+    let checksum = checksum(data).to_le_bytes();
+    data.try_reserve(CHECKSUM_LEN)
+        .map_err(|_| ErrorKind::OutOfMemory { wanted_bytes: data.len() + CHECKSUM_LEN })?;
+    data.extend_from_slice(&checksum);
+    Ok(())
+}
+
 /// Swaps the bytes within each 16-bit half.
 fn swap_halves(checksum: u32) -> u32 {
     checksum.swap_bytes().rotate_left(16)

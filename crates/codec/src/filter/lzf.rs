@@ -8,7 +8,38 @@
 //! ```
 
 use crate::error::ErrorKind;
-use crate::uninit::Output;
+use crate::filter::matches::Matches;
+use crate::uninit::{Output, reserve};
+
+const MAX_LITERALS: usize = 32;
+const MAX_DISTANCE: usize = 1 << 13;
+const MAX_MATCH: usize = 264;
+
+/// Encodes `input`, at worst as nothing but literals.
+pub(crate) fn encode(_: &[u32], input: &[u8], output: &mut Vec<u8>) -> Result<(), ErrorKind> {
+    reserve(output, input.len() + input.len().div_ceil(MAX_LITERALS))?;
+    let mut done = 0;
+    for found in Matches::new(input, MAX_DISTANCE, MAX_MATCH) {
+        push_literals(&input[done..found.start], output);
+        let (len, distance) = (found.len - 2, found.distance - 1);
+        let high = (distance >> 8) as u8;
+        match len {
+            ..7 => output.push((len as u8) << 5 | high),
+            _ => output.extend([7 << 5 | high, (len - 7) as u8]),
+        }
+        output.push(distance as u8);
+        done = found.start + found.len;
+    }
+    push_literals(&input[done..], output);
+    Ok(())
+}
+
+fn push_literals(literals: &[u8], output: &mut Vec<u8>) {
+    for run in literals.chunks(MAX_LITERALS) {
+        output.push(run.len() as u8 - 1);
+        output.extend_from_slice(run);
+    }
+}
 
 /// Decodes all of `input`.
 pub(crate) fn decode(_: &[u32], input: &[u8], output: &mut Output<'_>) -> Result<(), ErrorKind> {

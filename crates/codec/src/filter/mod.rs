@@ -11,6 +11,7 @@ pub(crate) mod deflate;
 pub(crate) mod fletcher32;
 pub(crate) mod lz4;
 pub(crate) mod lzf;
+mod matches;
 pub(crate) mod nbit;
 pub(crate) mod scale_offset;
 pub mod shuffle;
@@ -50,6 +51,34 @@ pub(crate) fn decoder(id: u16) -> Option<Decoder> {
         registry::LZ4 => Decoder::IntoPlace(lz4::decode),
         registry::BITSHUFFLE => Decoder::IntoPlace(bitshuffle::decode),
         registry::ZSTD => Decoder::IntoPlace(zstd::decode),
+        _ => return None,
+    })
+}
+
+/// Arguments: the filter's parameters, the bytes to encode, what they become (in place of what it
+/// held).
+type IntoVec = fn(&[u32], &[u8], &mut Vec<u8>) -> Result<(), ErrorKind>;
+
+/// How a filter's code encodes.
+#[derive(Clone, Copy)]
+pub(crate) enum Encoder {
+    /// Writes to another vector, which is kept whatever its length.
+    Always(IntoVec),
+    /// The same; where that gives no fewer bytes than it was given, libhdf5's filter fails, and an
+    /// optional one is left out.
+    IfSmaller(IntoVec),
+    /// Appends to what it encodes.
+    Append(fn(&mut Vec<u8>) -> Result<(), ErrorKind>),
+}
+
+/// The encoder for filter `id`, or `None` where there is none here.
+pub(crate) fn encoder(id: u16) -> Option<Encoder> {
+    Some(match id {
+        registry::DEFLATE => Encoder::Always(deflate::encode),
+        registry::SHUFFLE => Encoder::Always(shuffle::encode),
+        registry::FLETCHER32 => Encoder::Append(fletcher32::append),
+        registry::LZF => Encoder::IfSmaller(lzf::encode),
+        registry::ZSTD => Encoder::Always(zstd::encode),
         _ => return None,
     })
 }

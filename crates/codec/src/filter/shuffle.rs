@@ -10,7 +10,10 @@ use std::mem::MaybeUninit;
 
 use crate::error::ErrorKind;
 use crate::filter::simd;
-use crate::uninit::Output;
+use crate::uninit::{Output, fill_vec};
+
+/// Bytes that are shuffled at a time, so that they stay in the nearest cache meanwhile.
+const TILE_BYTES: usize = 8 << 10;
 
 /// The element size among the filter's parameters.
 pub(crate) fn element_size(parameters: &[u32]) -> Result<usize, ErrorKind> {
@@ -34,6 +37,20 @@ pub(crate) fn decode(
         unshuffle_range(elements, size, count, 0, count, place)
     })?;
     output.extend(rest)
+}
+
+/// Puts the first bytes of all elements together, then the second ones, ...
+pub(crate) fn encode(
+    parameters: &[u32],
+    input: &[u8],
+    output: &mut Vec<u8>,
+) -> Result<(), ErrorKind> {
+    let size = element_size(parameters)?;
+    let (elements, rest) = input.split_at(input.len() / size * size);
+    fill_vec(output, input.len(), |output| {
+        output.extend_with(elements.len(), |place| simd::shuffle(elements, size, place))?;
+        output.extend(rest)
+    })
 }
 
 /// Restores the elements `first .. first + count` of the `total` that are shuffled in `input`, and
@@ -97,7 +114,6 @@ fn unshuffle_rows<const N: usize>(run: Run<'_>, out: &mut [MaybeUninit<u8>]) {
 ///
 /// In tiles, so that a place in `out` is still in the nearest cache when its next byte comes.
 pub(crate) fn unshuffle_bytes(run: Run<'_>, out: &mut [MaybeUninit<u8>]) {
-    const TILE_BYTES: usize = 8 << 10;
     let size = run.element_size;
     let tile_len = (TILE_BYTES / size).max(1);
     for (tile, place) in out.chunks_mut(tile_len * size).enumerate() {
@@ -106,6 +122,52 @@ pub(crate) fn unshuffle_bytes(run: Run<'_>, out: &mut [MaybeUninit<u8>]) {
         for byte in 0..size {
             let row = &run.input[byte * run.total + first..][..count];
             for (place, &value) in place[byte..].iter_mut().step_by(size).zip(row) {
+                place.write(value);
+            }
+        }
+    }
+}
+
+/// Shuffles all elements from `first` on, on any processor: `out` has a row of as many places as
+/// there are elements for each byte of an element.
+pub(crate) fn shuffle_portable(
+    elements: &[u8],
+    size: usize,
+    first: usize,
+    out: &mut [MaybeUninit<u8>],
+) {
+    match size {
+        2 => shuffle_rows::<2>(elements, first, out),
+        4 => shuffle_rows::<4>(elements, first, out),
+        8 => shuffle_rows::<8>(elements, first, out),
+        _ => shuffle_bytes(elements, size, first, out),
+    }
+}
+
+/// Element by element.
+fn shuffle_rows<const N: usize>(elements: &[u8], first: usize, out: &mut [MaybeUninit<u8>]) {
+    let elements = elements.as_chunks::<N>().0;
+    for (index, element) in elements.iter().enumerate().skip(first) {
+        for (byte, &value) in element.iter().enumerate() {
+            out[byte * elements.len() + index].write(value);
+        }
+    }
+}
+
+/// The oracle of all faster ways: row by row, in tiles as [`unshuffle_bytes`].
+pub(crate) fn shuffle_bytes(
+    elements: &[u8],
+    size: usize,
+    first: usize,
+    out: &mut [MaybeUninit<u8>],
+) {
+    let total = elements.len() / size;
+    let tile_len = (TILE_BYTES / size).max(1);
+    for start in (first..total).step_by(tile_len) {
+        let tile = &elements[start * size..total.min(start + tile_len) * size];
+        for byte in 0..size {
+            let row = &mut out[byte * total + start..];
+            for (place, &value) in row.iter_mut().zip(tile[byte..].iter().step_by(size)) {
                 place.write(value);
             }
         }

@@ -4,13 +4,23 @@
 //! by one. So `log2 N` interleavings of `N` rows turn row-major into column-major: which is what
 //! shuffle needs, whatever the width of the registers.
 //!
-//! The contract of every kernel:
+//! The other way, `N` vectors of whole elements become `N` rows after as many interleavings as the
+//! index in a register of 16 bytes has bits: then every bit has come round to its place.
+//!
+//! The contract of every kernel of the way back:
 //! - It reads row `j` of the run at `input[j * total + first + i]` for `i < count`, no further.
 //! - It writes `out` from the front, whole elements, and returns how many elements; those bytes are
 //!   all initialised, the others untouched.
 //! - It runs only where the processor has the instructions it is compiled for.
 //! - [`shuffle::unshuffle_bytes`] is its oracle; [`shuffle::unshuffle_portable`] restores what it
 //!   leaves over.
+//!
+//! The contract of every kernel of the way there:
+//! - It reads `elements`, whose length is a multiple of `N`, from the front, whole elements, and
+//!   returns how many.
+//! - It writes byte `j` of element `i` to `out[j * total + i]`, where `total` is the number of all
+//!   elements, and nothing else; `out` is as long as `elements`.
+//! - [`shuffle::shuffle_bytes`] is its oracle; [`shuffle::shuffle_portable`] does what it leaves over.
 
 use std::mem::MaybeUninit;
 
@@ -27,6 +37,46 @@ pub(super) fn unshuffle<'o>(run: Run<'_>, out: &'o mut [MaybeUninit<u8>]) -> &'o
     shuffle::unshuffle_portable(left, &mut out[done * run.element_size..]);
     // SAFETY: the kernel has written the first `done` elements, the portable way all others.
     unsafe { assume_written(out) }
+}
+
+/// Shuffles whole elements, and gives `out` back, every byte of it written.
+pub(super) fn shuffle<'o>(
+    elements: &[u8],
+    size: usize,
+    out: &'o mut [MaybeUninit<u8>],
+) -> &'o mut [u8] {
+    assert!(elements.len().is_multiple_of(size) && out.len() == elements.len());
+    let done = shuffle_vectors(elements, size, out);
+    shuffle::shuffle_portable(elements, size, done, out);
+    // SAFETY: the kernel has written the bytes of the first `done` elements, the portable way all
+    // others; together they are as many as `out` has.
+    unsafe { assume_written(out) }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn shuffle_vectors(_: &[u8], _: usize, _: &mut [MaybeUninit<u8>]) -> usize {
+    0
+}
+
+/// Shuffles as many elements as fill registers, where there is a kernel for their size.
+#[cfg(target_arch = "x86_64")]
+fn shuffle_vectors(elements: &[u8], size: usize, out: &mut [MaybeUninit<u8>]) -> usize {
+    let wide = elements.len() / size >= 32 && is_x86_feature_detected!("avx2");
+    // SAFETY: `shuffle` has checked that these are whole elements and as many places; the AVX2
+    // kernels are called only where the processor has AVX2, and SSE2 is part of x86-64.
+    unsafe {
+        match (size, wide) {
+            (2, true) => x86::shuffle_avx2::<2>(elements, out),
+            (4, true) => x86::shuffle_avx2::<4>(elements, out),
+            (8, true) => x86::shuffle_avx2::<8>(elements, out),
+            (16, true) => x86::shuffle_avx2::<16>(elements, out),
+            (2, false) => x86::shuffle_sse2::<2>(elements, out),
+            (4, false) => x86::shuffle_sse2::<4>(elements, out),
+            (8, false) => x86::shuffle_sse2::<8>(elements, out),
+            (16, false) => x86::shuffle_sse2::<16>(elements, out),
+            _ => 0,
+        }
+    }
 }
 
 #[cfg(not(target_arch = "x86_64"))]
@@ -159,6 +209,75 @@ mod x86 {
         done
     }
 
+    /// See the room's contract; `N` is the element size, a power of two.
+    pub(super) unsafe fn shuffle_sse2<const N: usize>(
+        elements: &[u8],
+        out: &mut [MaybeUninit<u8>],
+    ) -> usize {
+        let total = elements.len() / N;
+        let places = out.as_mut_ptr().cast::<u8>();
+        let mut done = 0;
+        while total - done >= 16 {
+            // SAFETY: 16 elements are left: `16 * N` bytes, and 16 places in each row.
+            unsafe {
+                let from = elements.as_ptr().add(done * N);
+                let mut vectors = [_mm_setzero_si128(); N];
+                for (index, vector) in vectors.iter_mut().enumerate() {
+                    *vector = _mm_loadu_si128(from.add(index * 16).cast());
+                }
+                for _ in 0..16_usize.trailing_zeros() {
+                    let from = vectors;
+                    for pair in 0..N / 2 {
+                        let (a, b) = (from[pair], from[pair + N / 2]);
+                        vectors[2 * pair] = _mm_unpacklo_epi8(a, b);
+                        vectors[2 * pair + 1] = _mm_unpackhi_epi8(a, b);
+                    }
+                }
+                for (row, vector) in vectors.into_iter().enumerate() {
+                    _mm_storeu_si128(places.add(row * total + done).cast(), vector);
+                }
+            }
+            done += 16;
+        }
+        done
+    }
+
+    /// As `shuffle_sse2`, with 16 elements in the lower halves of the registers and the 16 that
+    /// follow in the upper ones.
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn shuffle_avx2<const N: usize>(
+        elements: &[u8],
+        out: &mut [MaybeUninit<u8>],
+    ) -> usize {
+        let total = elements.len() / N;
+        let places = out.as_mut_ptr().cast::<u8>();
+        let mut done = 0;
+        while total - done >= 32 {
+            // SAFETY: 32 elements are left: `32 * N` bytes, and 32 places in each row.
+            unsafe {
+                let from = elements.as_ptr().add(done * N);
+                let mut vectors = [_mm256_setzero_si256(); N];
+                for (index, vector) in vectors.iter_mut().enumerate() {
+                    let low = from.add(index * 16);
+                    *vector = _mm256_loadu2_m128i(low.add(16 * N).cast(), low.cast());
+                }
+                for _ in 0..16_usize.trailing_zeros() {
+                    let from = vectors;
+                    for pair in 0..N / 2 {
+                        let (a, b) = (from[pair], from[pair + N / 2]);
+                        vectors[2 * pair] = _mm256_unpacklo_epi8(a, b);
+                        vectors[2 * pair + 1] = _mm256_unpackhi_epi8(a, b);
+                    }
+                }
+                for (row, vector) in vectors.into_iter().enumerate() {
+                    _mm256_storeu_si256(places.add(row * total + done).cast(), vector);
+                }
+            }
+            done += 32;
+        }
+        done
+    }
+
     #[target_feature(enable = "avx2")]
     pub(super) fn transpose_bits_avx2(bytes: &mut [u8]) {
         super::transpose_bits_portable(bytes);
@@ -223,6 +342,58 @@ mod tests {
     kernel_agrees!(avx2_of_4, x86::unshuffle_avx2::<4>, 4, 32);
     kernel_agrees!(avx2_of_8, x86::unshuffle_avx2::<8>, 8, 32);
     kernel_agrees!(avx2_of_16, x86::unshuffle_avx2::<16>, 16, 32);
+
+    /// Every kernel, at every count about its register's, against the oracle.
+    macro_rules! shuffle_kernel_agrees {
+        ($name:ident, $kernel:path, $size:literal, $width:literal) => {
+            #[test]
+            fn $name() {
+                if $width == 32 && !is_x86_feature_detected!("avx2") {
+                    println!("left out: this processor has no AVX2");
+                    return;
+                }
+                let input: Vec<u8> = (0..150 * $size).map(|i| ((i * 167) >> 3) as u8).collect();
+                for total in 0..=100 {
+                    let elements = &input[..total * $size];
+                    let mut expected = vec![MaybeUninit::new(0); elements.len()];
+                    shuffle::shuffle_bytes(elements, $size, 0, &mut expected);
+                    let mut out = vec![MaybeUninit::new(0); elements.len()];
+                    // SAFETY: whole elements and as many places; the processor has the
+                    // instructions.
+                    let done = unsafe { $kernel(elements, &mut out) };
+                    assert_eq!(done, total / $width * $width);
+                    let (out, expected) = (zeroed(&mut out), zeroed(&mut expected));
+                    for (row, expected) in
+                        out.chunks(total.max(1)).zip(expected.chunks(total.max(1)))
+                    {
+                        assert_eq!(row[..done], expected[..done]);
+                        assert!(row[done..].iter().all(|&byte| byte == 0));
+                    }
+                }
+            }
+        };
+    }
+
+    /// Called as the kernels are.
+    unsafe fn shuffle_portable<const N: usize>(
+        elements: &[u8],
+        out: &mut [MaybeUninit<u8>],
+    ) -> usize {
+        shuffle::shuffle_portable(elements, N, 0, out);
+        elements.len() / N
+    }
+
+    shuffle_kernel_agrees!(shuffle_portable_of_2, shuffle_portable::<2>, 2, 1);
+    shuffle_kernel_agrees!(shuffle_portable_of_4, shuffle_portable::<4>, 4, 1);
+    shuffle_kernel_agrees!(shuffle_portable_of_8, shuffle_portable::<8>, 8, 1);
+    shuffle_kernel_agrees!(shuffle_sse2_of_2, x86::shuffle_sse2::<2>, 2, 16);
+    shuffle_kernel_agrees!(shuffle_sse2_of_4, x86::shuffle_sse2::<4>, 4, 16);
+    shuffle_kernel_agrees!(shuffle_sse2_of_8, x86::shuffle_sse2::<8>, 8, 16);
+    shuffle_kernel_agrees!(shuffle_sse2_of_16, x86::shuffle_sse2::<16>, 16, 16);
+    shuffle_kernel_agrees!(shuffle_avx2_of_2, x86::shuffle_avx2::<2>, 2, 32);
+    shuffle_kernel_agrees!(shuffle_avx2_of_4, x86::shuffle_avx2::<4>, 4, 32);
+    shuffle_kernel_agrees!(shuffle_avx2_of_8, x86::shuffle_avx2::<8>, 8, 32);
+    shuffle_kernel_agrees!(shuffle_avx2_of_16, x86::shuffle_avx2::<16>, 16, 32);
 
     #[test]
     fn transposed_bits_change_row_and_column() {

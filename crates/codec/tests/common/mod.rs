@@ -5,6 +5,18 @@ use std::io::Write;
 use std::mem::MaybeUninit;
 
 use isotach_codec::{Filter, Pipeline, Result, Scratch};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+/// Bytes that compress somewhat, and some that do not.
+pub fn chunk() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![
+        vec(any::<u8>(), 0..3000),
+        vec(0_u8..3, 0..3000),
+        vec(vec(0_u8..9, 1..40), 0..60)
+            .prop_map(|runs| runs.into_iter().flat_map(|run| run.repeat(3)).collect())
+    ]
+}
 
 pub fn filter(id: u16, parameters: &[u32]) -> Filter {
     Filter { id, name: None, optional: false, parameters: parameters.to_vec() }
