@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use super::external_type::ExternalType;
 use super::header_reader::{HeaderReader, Place};
+use super::header_writer::HeaderWriter;
 use crate::error::{ErrorKind, Result};
 use crate::limits;
 
@@ -132,16 +133,56 @@ impl Header {
         })
     }
 
+    /// The header's bytes, as libnetcdf writes them: lists without entries are absent, padding is
+    /// zeros. The sizes and addresses of the variables are those that the fields state, which
+    /// [`Self::lay_out`] computes.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Limit`] for what is larger than its field in this version.
+    pub fn encode(&self) -> Result<Vec<u8>> {
+        let mut writer = HeaderWriter::new(self.version);
+        encode_record_count(&mut writer, self.version, self.record_count)?;
+        encode_dimensions(&mut writer, &self.dimensions)?;
+        encode_attributes(&mut writer, &self.attributes)?;
+        encode_variables(&mut writer, &self.variables)?;
+        Ok(writer.into_bytes())
+    }
+
     /// Index of the record dimension; of the first where a file has several.
     pub fn record_dimension_id(&self) -> Option<usize> {
         self.dimensions.iter().position(|dimension| dimension.is_record)
     }
 }
 
+impl Version {
+    /// The count of records that says that it is open.
+    fn streaming(self) -> u64 {
+        if self == Self::Cdf5 { u64::MAX } else { u32::MAX.into() }
+    }
+}
+
 fn decode_record_count(reader: &mut HeaderReader<'_>) -> Result<RecordCount> {
-    let streaming = if reader.version() == Version::Cdf5 { u64::MAX } else { u32::MAX.into() };
+    let streaming = reader.version().streaming();
     let count = reader.count()?;
     Ok(if count == streaming { RecordCount::Streaming } else { RecordCount::Known(count) })
+}
+
+fn encode_record_count(
+    writer: &mut HeaderWriter,
+    version: Version,
+    record_count: RecordCount,
+) -> Result<()> {
+    let place = writer.place("classic header");
+    let streaming = version.streaming();
+    let stored = match record_count {
+        RecordCount::Streaming => streaming,
+        RecordCount::Known(value) if value >= streaming => {
+            let (field, limit) = ("record count", streaming - 1);
+            return Err(place.error(ErrorKind::Limit { field, value, limit }));
+        }
+        RecordCount::Known(count) => count,
+    };
+    writer.count(place, "record count", stored)
 }
 
 fn decode_dimensions(reader: &mut HeaderReader<'_>) -> Result<Vec<Dimension>> {
@@ -154,6 +195,17 @@ fn decode_dimensions(reader: &mut HeaderReader<'_>) -> Result<Vec<Dimension>> {
         dimensions.push(Dimension { name, length, is_record: length == 0 });
     }
     Ok(dimensions)
+}
+
+fn encode_dimensions(writer: &mut HeaderWriter, dimensions: &[Dimension]) -> Result<()> {
+    writer.list(writer.place("classic dimension list"), DIMENSION_TAG, dimensions.len())?;
+    for dimension in dimensions {
+        let place = writer.place("classic dimension");
+        writer.name(place, &dimension.name)?;
+        let stored = if dimension.is_record { 0 } else { dimension.length };
+        writer.count(place, "length", stored)?;
+    }
+    Ok(())
 }
 
 fn decode_attributes(reader: &mut HeaderReader<'_>) -> Result<Arc<[Attribute]>> {
@@ -174,6 +226,18 @@ fn decode_attribute(reader: &mut HeaderReader<'_>) -> Result<Attribute> {
     let length = value_count.saturating_mul(external_type.size_bytes());
     let value_bytes = reader.padded_bytes(length)?.to_vec();
     Ok(Attribute { name, external_type, value_count, value_bytes })
+}
+
+fn encode_attributes(writer: &mut HeaderWriter, attributes: &[Attribute]) -> Result<()> {
+    writer.list(writer.place("classic attribute list"), ATTRIBUTE_TAG, attributes.len())?;
+    for attribute in attributes {
+        let place = writer.place("classic attribute");
+        writer.name(place, &attribute.name)?;
+        writer.external_type(attribute.external_type);
+        writer.count(place, "count of values", attribute.value_count)?;
+        writer.padded_bytes(&attribute.value_bytes);
+    }
+    Ok(())
 }
 
 fn decode_variables(
@@ -206,6 +270,23 @@ fn decode_variable(reader: &mut HeaderReader<'_>, dimensions: &[Dimension]) -> R
         stated_size_bytes: reader.count()?,
         begin: reader.file_address()?,
     })
+}
+
+fn encode_variables(writer: &mut HeaderWriter, variables: &[Variable]) -> Result<()> {
+    writer.list(writer.place("classic variable list"), VARIABLE_TAG, variables.len())?;
+    for variable in variables {
+        let place = writer.place("classic variable");
+        writer.name(place, &variable.name)?;
+        writer.count(place, "rank", variable.dimension_ids.len() as u64)?;
+        for &id in &variable.dimension_ids {
+            writer.count(place, "dimension id", id as u64)?;
+        }
+        encode_attributes(writer, &variable.attributes)?;
+        writer.external_type(variable.external_type);
+        writer.count(place, "size", variable.stated_size_bytes)?;
+        writer.file_address(place, variable.begin)?;
+    }
+    Ok(())
 }
 
 fn decode_dimension_ids(

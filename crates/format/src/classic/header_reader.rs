@@ -16,8 +16,8 @@ const HEADER: &str = "classic header";
 /// A structure of the header, by its first byte, for the errors about it.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
-    structure: &'static str,
-    address: u64,
+    pub(super) structure: &'static str,
+    pub(super) address: u64,
 }
 
 impl Place {
@@ -111,15 +111,7 @@ impl<'a> HeaderReader<'a> {
     pub(super) fn name(&mut self) -> Result<String> {
         let length = self.count()?;
         let bytes = self.padded_bytes(length)?;
-        let bytes = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
-        let mut name = String::with_capacity(bytes.len());
-        for chunk in bytes.utf8_chunks() {
-            name.push_str(chunk.valid());
-            for byte in chunk.invalid() {
-                name.push_str(&format!("\\x{byte:02x}"));
-            }
-        }
-        Ok(name)
+        Ok(shown_name(bytes.split(|&byte| byte == 0).next().unwrap_or_default()))
     }
 
     /// `length` bytes, then the padding up to a multiple of 4, whose content is not looked at.
@@ -186,4 +178,16 @@ impl<'a> HeaderReader<'a> {
     fn uint(&mut self, wide: bool) -> Result<u64> {
         if wide { self.array().map(u64::from_be_bytes) } else { self.u32().map(u64::from) }
     }
+}
+
+/// A name as text: bytes that are not UTF-8 stand as `\xNN`.
+pub(super) fn shown_name(bytes: &[u8]) -> String {
+    let mut name = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        name.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            name.push_str(&format!("\\x{byte:02x}"));
+        }
+    }
+    name
 }

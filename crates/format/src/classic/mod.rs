@@ -3,7 +3,8 @@
 //! The counterpart of [`crate::hdf5`] on the data path: storage delivers the file's first bytes,
 //! [`Header::decode`] says what is in the file, [`RecordLayout`] says at which address each
 //! element stands. Everything is big-endian. There are no chunks, filters or checksums: below the
-//! header there are only values.
+//! header there are only values. A writer has [`Header::lay_out`] place the variables and
+//! [`Header::encode`] say the first bytes.
 //!
 //! ```text
 //! +--------+----------------------+----------------------+-----+----------+----------+-----
@@ -17,11 +18,16 @@
 mod external_type;
 mod header;
 mod header_reader;
+mod header_writer;
+mod placement;
 mod record_layout;
 
 pub use external_type::ExternalType;
 pub use header::{Attribute, Dimension, Header, RecordCount, Variable, Version};
+pub use placement::{LayoutError, Spacing};
 pub use record_layout::{RecordLayout, VariableLayout};
 
+#[cfg(test)]
+mod placement_tests;
 #[cfg(test)]
 mod tests;

@@ -131,7 +131,7 @@ impl VariableLayout {
 }
 
 /// Bytes of a variable, or of one record of it, without padding.
-fn dense_size_bytes(header: &Header, variable: &Variable) -> u128 {
+pub(super) fn dense_size_bytes(header: &Header, variable: &Variable) -> u128 {
     let lengths = variable.dimension_ids.iter().map(|&id| &header.dimensions[id]);
     lengths
         .filter(|dimension| !dimension.is_record)
