@@ -1,6 +1,12 @@
 //! Data types as the netCDF data model tells them.
 
+mod define;
+pub mod layout;
+
+use std::ops::RangeInclusive;
 use std::sync::Arc;
+
+pub use define::DefinitionFault;
 
 /// The type of a variable, an attribute, or a part of a user-defined type.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,6 +66,21 @@ impl Atomic {
             Self::Int64 | Self::UInt64 | Self::Double => 8,
             Self::String => 0,
         }
+    }
+
+    /// The values that an integer of this type can have; `None` where it is none.
+    pub fn integer_range(self) -> Option<RangeInclusive<i128>> {
+        Some(match self {
+            Self::Byte => i8::MIN.into()..=i8::MAX.into(),
+            Self::UByte => 0..=u8::MAX.into(),
+            Self::Short => i16::MIN.into()..=i16::MAX.into(),
+            Self::UShort => 0..=u16::MAX.into(),
+            Self::Int => i32::MIN.into()..=i32::MAX.into(),
+            Self::UInt => 0..=u32::MAX.into(),
+            Self::Int64 => i64::MIN.into()..=i64::MAX.into(),
+            Self::UInt64 => 0..=u64::MAX.into(),
+            Self::Char | Self::Float | Self::Double | Self::String => return None,
+        })
     }
 }
 

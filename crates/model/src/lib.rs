@@ -16,8 +16,12 @@ pub mod stored;
 pub mod values;
 
 pub use convert::{ConvertError, Misfit, RangeReport, Rules, convert};
-pub use data_type::{Atomic, DataType, Field, ForeignType, UserClass, UserType};
+pub use data_type::{Atomic, DataType, DefinitionFault, Field, ForeignType, UserClass, UserType};
+pub use names::NameFault;
 pub use number::Number;
 pub use selection::{Axis, Index, Indexed, Selection, SelectionError, parse_indices};
-pub use stored::{DecodeError, Heap, NativeOrder, NoHeap, PartialInt, StoredMember, StoredType};
-pub use values::Values;
+pub use stored::{
+    DecodeError, EncodeError, Heap, HeapWriter, NativeOrder, NoHeap, PartialInt, StoredMember,
+    StoredType,
+};
+pub use values::{Kind, Values};

@@ -62,6 +62,24 @@ macro_rules! numbers {
                 Values::$variant(numbers)
             }
         }
+
+        impl From<&[$type]> for Values {
+            fn from(numbers: &[$type]) -> Self {
+                Values::$variant(numbers.to_vec())
+            }
+        }
+
+        impl<const N: usize> From<[$type; N]> for Values {
+            fn from(numbers: [$type; N]) -> Self {
+                Values::$variant(numbers.to_vec())
+            }
+        }
+
+        impl From<$type> for Values {
+            fn from(number: $type) -> Self {
+                Values::$variant(vec![number])
+            }
+        }
     )*};
 }
 

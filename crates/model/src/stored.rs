@@ -1,9 +1,13 @@
 //! How one element lies in the file.
 //!
 //! Flat elements (no references to heaps) can be brought to the machine's byte order where they
-//! stand, by a [`NativeOrder`]; all elements can be decoded into [`Values`](crate::Values).
+//! stand, by a [`NativeOrder`]; all elements can be decoded into [`Values`](crate::Values) and
+//! encoded from them.
 
 mod decode;
+mod encode;
+#[cfg(test)]
+mod encode_tests;
 mod native_order;
 mod partial_int;
 #[cfg(test)]
@@ -12,6 +16,7 @@ mod tests;
 use crate::Atomic;
 
 pub use decode::{DecodeError, TypeFault};
+pub use encode::{EncodeError, HeapWriter};
 pub use native_order::NativeOrder;
 
 /// The layout of one element as the file (or a decoded chunk) holds it.

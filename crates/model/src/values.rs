@@ -1,10 +1,15 @@
 //! The values a read returns, column by column.
 
+mod construct;
+mod kind;
+
 use std::ops::Range;
 
 use crate::byte_order;
 use crate::data_type::Atomic;
 use crate::number::Number;
+
+pub use kind::Kind;
 
 /// Elements in row-major order. Members of compounds stand in columns of their own, so numbers
 /// are always slices of numbers.
@@ -84,23 +89,12 @@ impl Values {
 
     /// netCDF's own type of these values; `None` for those of user-defined and foreign types.
     pub fn atomic(&self) -> Option<Atomic> {
-        Some(match self {
-            Self::I8(_) => Atomic::Byte,
-            Self::U8(_) => Atomic::UByte,
-            Self::I16(_) => Atomic::Short,
-            Self::U16(_) => Atomic::UShort,
-            Self::I32(_) => Atomic::Int,
-            Self::U32(_) => Atomic::UInt,
-            Self::I64(_) => Atomic::Int64,
-            Self::U64(_) => Atomic::UInt64,
-            Self::F32(_) => Atomic::Float,
-            Self::F64(_) => Atomic::Double,
-            Self::Char(_) => Atomic::Char,
-            Self::String(_) => Atomic::String,
-            Self::Bytes { .. } | Self::Compound { .. } | Self::Array { .. } | Self::Sequence(_) => {
-                return None;
-            }
-        })
+        match self.kind() {
+            Kind::Number(atomic) => Some(atomic),
+            Kind::Char => Some(Atomic::Char),
+            Kind::String => Some(Atomic::String),
+            Kind::Bytes { .. } | Kind::Compound | Kind::Array { .. } | Kind::Sequence => None,
+        }
     }
 
     /// The numbers, if they are of type `T`.
@@ -244,12 +238,6 @@ impl Values {
                 }
             }
         );
-    }
-}
-
-impl From<Vec<String>> for Values {
-    fn from(strings: Vec<String>) -> Self {
-        Self::String(strings.into_iter().map(|string| Some(string.into_bytes().into())).collect())
     }
 }
 

@@ -1,3 +1,5 @@
+use std::ops::RangeInclusive;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -120,24 +122,10 @@ fn widen(bytes: &[u8], atomic: Atomic) -> Wide {
     }
 }
 
-fn integer_bounds(atomic: Atomic) -> Option<(i128, i128)> {
-    Some(match atomic {
-        Atomic::Byte => (i8::MIN.into(), i8::MAX.into()),
-        Atomic::UByte => (0, u8::MAX.into()),
-        Atomic::Short => (i16::MIN.into(), i16::MAX.into()),
-        Atomic::UShort => (0, u16::MAX.into()),
-        Atomic::Int => (i32::MIN.into(), i32::MAX.into()),
-        Atomic::UInt => (0, u32::MAX.into()),
-        Atomic::Int64 => (i64::MIN.into(), i64::MAX.into()),
-        Atomic::UInt64 => (0, u64::MAX.into()),
-        _ => return None,
-    })
-}
-
 /// One element by way of 128 bits: its bytes, and whether it fits.
 fn oracle(source: &[u8], from: Atomic, to: Atomic) -> (Vec<u8>, bool) {
     let wide = widen(source, from);
-    let Some((low, high)) = integer_bounds(to) else {
+    let Some((low, high)) = to.integer_range().map(RangeInclusive::into_inner) else {
         let value = match wide {
             // Rounded once, from the integer: by way of a double it would be twice.
             Wide::Integer(value) if to == Atomic::Float => {
@@ -200,7 +188,7 @@ proptest! {
         for (source, target) in source.chunks(size).zip(target.chunks(to.size())) {
             let (expected, fits) = oracle(source, from, to);
             let both_nan = matches!(
-                (widen(source, from), integer_bounds(to)),
+                (widen(source, from), to.integer_range()),
                 (Wide::Float(value), None) if value.is_nan()
             );
             if !both_nan {

@@ -64,7 +64,7 @@ impl StoredType {
         count: usize,
         heap: &H,
     ) -> Result<Values, DecodeError<H::Error>> {
-        let size = self.checked_size(0).map_err(DecodeError::Type)?;
+        let size = self.checked_size().map_err(DecodeError::Type)?;
         if size == 0 && count > 1 {
             return Err(DecodeError::Type(TypeFault::NoSize));
         }
@@ -78,8 +78,12 @@ impl StoredType {
         decoder.decode(self, Rows { bytes, size, stride: size, count })
     }
 
-    /// Bytes of one element, when the type can be decoded.
-    fn checked_size(&self, depth: usize) -> Result<usize, TypeFault> {
+    /// Bytes of one element, when there can be elements of this type.
+    pub(super) fn checked_size(&self) -> Result<usize, TypeFault> {
+        self.checked_size_at(0)
+    }
+
+    fn checked_size_at(&self, depth: usize) -> Result<usize, TypeFault> {
         if depth > MAX_TYPE_DEPTH {
             return Err(TypeFault::TooDeep { limit: MAX_TYPE_DEPTH });
         }
@@ -99,16 +103,16 @@ impl StoredType {
             | Self::FixedString { size, .. }
             | Self::VarString { size } => Ok(*size),
             Self::Sequence { size, base } => {
-                some_size(base.checked_size(depth + 1)?).and(Ok(*size))
+                some_size(base.checked_size_at(depth + 1)?).and(Ok(*size))
             }
-            Self::Array { len, base } => some_size(base.checked_size(depth + 1)?)?
+            Self::Array { len, base } => some_size(base.checked_size_at(depth + 1)?)?
                 .checked_mul(*len)
                 .filter(|&size| isize::try_from(size).is_ok())
                 .ok_or(TypeFault::TooLarge),
             Self::Compound { size, members } => {
                 let mut room = *size;
                 for StoredMember { offset, stored, .. } in members {
-                    let member_size = some_size(stored.checked_size(depth + 1)?)?;
+                    let member_size = some_size(stored.checked_size_at(depth + 1)?)?;
                     if offset.checked_add(member_size).is_none_or(|end| end > *size) {
                         let (offset, compound_size) = (*offset, *size);
                         let size = member_size;

@@ -57,6 +57,45 @@ impl PartialInt {
         }
     }
 
+    /// The inverse of [`PartialInt::unpack`], with zeros in the bits that do not count. What has more
+    /// bits becomes the nearest number that has not, as libhdf5 has it; returns how many those
+    /// were.
+    pub fn pack(&self, bytes: &mut [u8]) -> u64 {
+        if !self.is_valid() {
+            return 0;
+        }
+        let mut misfit_count = 0;
+        for number in bytes.chunks_exact_mut(self.size) {
+            let mut wide = [0u8; 8];
+            wide[..self.size].copy_from_slice(number);
+            if cfg!(target_endian = "big") {
+                wide[..self.size].reverse();
+            }
+            let (bits, fits) = self.nearest_bits(u64::from_le_bytes(wide));
+            misfit_count += u64::from(!fits);
+            let packed = (bits << self.bit_offset).to_le_bytes();
+            number.copy_from_slice(&packed[..self.size]);
+            if self.big_endian {
+                number.reverse();
+            }
+        }
+        misfit_count
+    }
+
+    /// The lowest bits of the nearest number that has no more than count, and whether it is the
+    /// same; `number` is as wide as its bytes.
+    fn nearest_bits(&self, number: u64) -> (u64, bool) {
+        let mask = u64::MAX >> (64 - self.precision);
+        if !self.signed {
+            return (number.min(mask), number <= mask);
+        }
+        let unused = 64 - 8 * self.size as u32;
+        let number = (number << unused).cast_signed() >> unused;
+        let highest = (mask >> 1).cast_signed();
+        let nearest = number.clamp(-highest - 1, highest);
+        (nearest.cast_unsigned() & mask, nearest == number)
+    }
+
     /// The number in `stored`, sign extended to 64 bits where it is signed.
     fn bits(&self, stored: u64) -> u64 {
         // What is above the number goes out to the left, then the number comes down.

@@ -9,7 +9,7 @@ const I16BE: StoredType = StoredType::Int { size: 2, big_endian: true };
 const F64LE: StoredType = StoredType::Float { size: 8, big_endian: false };
 const STRING: StoredType = StoredType::VarString { size: 4 };
 
-fn compound(size: usize, members: &[(usize, StoredType)]) -> StoredType {
+pub(super) fn compound(size: usize, members: &[(usize, StoredType)]) -> StoredType {
     let member = |(offset, stored): &(usize, StoredType)| StoredMember {
         name: format!("at{offset}"),
         offset: *offset,
@@ -18,22 +18,22 @@ fn compound(size: usize, members: &[(usize, StoredType)]) -> StoredType {
     StoredType::Compound { size, members: members.iter().map(member).collect() }
 }
 
-fn array(len: usize, base: StoredType) -> StoredType {
+pub(super) fn array(len: usize, base: StoredType) -> StoredType {
     StoredType::Array { len, base: Box::new(base) }
 }
 
-fn sequence(base: StoredType) -> StoredType {
+pub(super) fn sequence(base: StoredType) -> StoredType {
     StoredType::Sequence { size: 4, base: Box::new(base) }
 }
 
 /// References are keys of four bytes; zeros are the null reference.
-struct Table {
-    entries: HashMap<[u8; 4], Found>,
-    size_bytes: u64,
+pub(super) struct Table {
+    pub(super) entries: HashMap<[u8; 4], Found>,
+    pub(super) size_bytes: u64,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-struct Missing([u8; 4]);
+pub(super) struct Missing(pub(super) [u8; 4]);
 
 impl Heap for Table {
     type Error = Missing;
@@ -192,7 +192,7 @@ fn in_native_order(stored: &StoredType) -> StoredType {
     }
 }
 
-fn flat_type() -> impl Strategy<Value = StoredType> {
+pub(super) fn flat_type() -> impl Strategy<Value = StoredType> {
     let size = || prop::sample::select(vec![1usize, 2, 4, 8]);
     let leaf = prop_oneof![
         (size(), any::<bool>()).prop_map(|(size, big_endian)| StoredType::Int { size, big_endian }),

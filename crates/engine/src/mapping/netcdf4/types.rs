@@ -2,16 +2,13 @@
 
 use isotach_format::hdf5::message::datatype::{Datatype, EnumMember, FixedPoint, Member};
 use isotach_format::hdf5::text::text;
+use isotach_model::data_type::layout::{self, SEQUENCE_BYTES};
 use isotach_model::stored::StoredMember;
 use isotach_model::{Atomic, DataType, Field, ForeignType, StoredType, UserClass, UserType};
 
 use std::sync::Arc;
 
 use crate::mapping::hdf5;
-
-/// A pointer, and a count with a pointer, in a C program's memory on 64-bit machines.
-const POINTER_BYTES: usize = 8;
-const SEQUENCE_BYTES: usize = 16;
 
 /// Finds the user-defined type that stands for a type of HDF5.
 pub(super) type Find<'a> = dyn FnMut(&Datatype) -> Option<Arc<UserType>> + 'a;
@@ -82,23 +79,17 @@ pub(super) fn user_type(
 
 /// Members at the offsets at which a C compiler puts them.
 fn compound(members: &[Member], find: &mut Find<'_>) -> (usize, UserClass) {
-    let (mut end, mut alignment) = (0_usize, 1);
-    let mut fields = Vec::with_capacity(members.len());
-    for member in members {
+    let mut field = |member: &Member| {
         let (shape, element) = array_parts(&member.datatype);
         let data_type = match element {
             // A string of fixed length inside an element is its chars.
             Datatype::String { .. } => Atomic::Char.into(),
             _ => data_type(element, find),
         };
-        let (size, member_alignment) = c_layout(&data_type);
-        let offset = end.next_multiple_of(member_alignment);
-        let count = shape.iter().fold(1_usize, |count, &len| count.saturating_mul(len));
-        end = offset.saturating_add(size.saturating_mul(count));
-        alignment = alignment.max(member_alignment);
-        fields.push(Field { name: text(&member.name), offset, data_type, shape });
-    }
-    let size = end.checked_next_multiple_of(alignment).unwrap_or(usize::MAX);
+        Field::new(text(&member.name), data_type).with_shape(shape)
+    };
+    let mut fields: Vec<Field> = members.iter().map(&mut field).collect();
+    let size = layout::place(&mut fields);
     (size, UserClass::Compound(fields))
 }
 
@@ -116,24 +107,6 @@ fn array_parts(datatype: &Datatype) -> (Vec<usize>, &Datatype) {
         shape.push(*size as usize);
     }
     (shape, element)
-}
-
-/// Bytes and alignment of an element in a C program's memory.
-fn c_layout(data_type: &DataType) -> (usize, usize) {
-    match data_type {
-        DataType::Atomic(Atomic::String) => (POINTER_BYTES, POINTER_BYTES),
-        DataType::Atomic(atomic) => (atomic.size(), atomic.size()),
-        DataType::Foreign(foreign) => (foreign.size, 1),
-        DataType::User(user) => match &user.class {
-            UserClass::Opaque => (user.size, 1),
-            UserClass::Vlen(_) => (user.size, POINTER_BYTES),
-            UserClass::Enum { base, .. } => (base.size(), base.size()),
-            UserClass::Compound(fields) => {
-                let alignments = fields.iter().map(|field| c_layout(&field.data_type).1);
-                (user.size, alignments.max().unwrap_or(1))
-            }
-        },
-    }
 }
 
 fn integer_type(integer: &FixedPoint) -> Option<Atomic> {
