@@ -2,4 +2,5 @@
 
 pub mod v1;
 pub mod v2;
+pub mod v2_build;
 pub mod v2_record;

@@ -21,12 +21,17 @@ use super::super::Sizes;
 use crate::cursor::Cursor;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
+use crate::output::Output;
 
 const HEADER: &str = "version 2 B-tree header";
 const NODE: &str = "version 2 B-tree node";
 
 /// Signature, version, type and checksum of a node.
 const NODE_OVERHEAD_BYTES: u64 = 10;
+
+/// When libhdf5 splits a node and merges it with its neighbours, in percent of its room.
+const SPLIT_PERCENT: u8 = 100;
+const MERGE_PERCENT: u8 = 40;
 
 /// The entrance to a B-tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,19 +46,19 @@ pub struct BTreeHeader {
     pub record_count: u64,
     /// Bytes of a node's space in the file.
     pub node_bytes: u64,
-    root: Option<NodeRef>,
+    pub(super) root: Option<NodeRef>,
     /// By level, from the leaves.
-    shapes: Vec<NodeShape>,
-    offset_bytes: usize,
+    pub(super) shapes: Vec<NodeShape>,
+    pub(super) offset_bytes: usize,
 }
 
 /// What nodes of one level can hold at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct NodeShape {
+pub(super) struct NodeShape {
     /// Records of a node.
-    max_records: u64,
+    pub max_records: u64,
     /// Records of a node and all below it.
-    max_total: u64,
+    pub max_total: u64,
 }
 
 /// A node, known before it is fetched.
@@ -131,6 +136,23 @@ impl BTreeHeader {
         })
     }
 
+    /// Writes the header of a tree whose nodes split when they are full and merge below 40%, as
+    /// those of libhdf5 do.
+    pub fn encode(&self, sizes: Sizes) -> Vec<u8> {
+        let mut output = Output::with_capacity(Self::byte_len(sizes));
+        output.put(b"BTHD\0");
+        output.u8(self.record_type);
+        output.uint(self.node_bytes, 4);
+        output.uint(self.record_bytes as u64, 2);
+        output.uint(self.root.map_or(0, |root| u64::from(root.level)), 2);
+        output.put(&[SPLIT_PERCENT, MERGE_PERCENT]);
+        output.address(self.root.map(|root| root.address), sizes.offset);
+        output.uint(self.root.map_or(0, |root| root.record_count), 2);
+        output.uint(self.record_count, sizes.length);
+        output.checksum();
+        output.into_bytes()
+    }
+
     /// The node to start from; `None` where the tree has no records.
     pub fn root(&self) -> Option<NodeRef> {
         self.root
@@ -152,11 +174,24 @@ impl BTreeHeader {
     fn count_width(&self) -> usize {
         needed_bytes(self.shapes[0].max_records)
     }
+
+    /// Bytes of a child's count of all records below it too, in a node of `level` above 0.
+    fn total_width(&self, level: u32) -> usize {
+        match level {
+            1 => 0,
+            _ => needed_bytes(self.shapes[level as usize - 1].max_total),
+        }
+    }
+
+    /// Bytes of the header.
+    pub fn byte_len(sizes: Sizes) -> usize {
+        22 + sizes.offset + sizes.length
+    }
 }
 
 impl NodeShape {
     /// The shapes from the leaves to the root; `None` where a node has no room for a record.
-    fn levels(node: u64, record: u64, depth: u32, sizes: Sizes) -> Option<Vec<Self>> {
+    pub fn levels(node: u64, record: u64, depth: u32, sizes: Sizes) -> Option<Vec<Self>> {
         let room = node.checked_sub(NODE_OVERHEAD_BYTES)?;
         let leaf = room.checked_div(record).filter(|&count| count > 0)?;
         let mut shapes = vec![Self { max_records: leaf, max_total: leaf }];
@@ -221,11 +256,7 @@ impl<'a> Node<'a> {
             .ok_or_else(|| cursor.bad_field("level", u64::from(place.level)))?;
         // The counts are held against a node's room, so the sizes below cannot overflow.
         let count = cursor.limited("record count", place.record_count, shape.max_records)?;
-        let widths = (place.level > 0).then(|| {
-            let below = tree.shapes[place.level as usize - 1];
-            let total = if place.level > 1 { needed_bytes(below.max_total) } else { 0 };
-            (tree.count_width(), total)
-        });
+        let widths = (place.level > 0).then(|| (tree.count_width(), tree.total_width(place.level)));
         let child_bytes = widths.map_or(0, |(count, total)| tree.offset_bytes + count + total);
         let records_bytes = count * tree.record_bytes as u64;
         cursor.require(records_bytes + (count + 1) * child_bytes as u64 + 4)?;
@@ -243,6 +274,30 @@ impl<'a> Node<'a> {
             }
         }
         Ok((Self { records, record_bytes: tree.record_bytes, children }, cursor))
+    }
+
+    /// The bytes of a node of `tree` at `level` with `records`, one behind the other, and, above
+    /// level 0, `children`, each with the count of all records in it and below it; without what
+    /// fills up the node's space.
+    pub(super) fn encode(
+        tree: &BTreeHeader,
+        level: u32,
+        records: &[u8],
+        children: &[(NodeRef, u64)],
+    ) -> Vec<u8> {
+        let mut output = Output::with_capacity(tree.node_bytes as usize);
+        output.put(if level == 0 { b"BTLF" } else { b"BTIN" });
+        output.put(&[0, tree.record_type]);
+        output.put(records);
+        for (child, total_count) in children {
+            output.uint(child.address, tree.offset_bytes);
+            output.uint(child.record_count, tree.count_width());
+            if level > 1 {
+                output.uint(*total_count, tree.total_width(level));
+            }
+        }
+        output.checksum();
+        output.into_bytes()
     }
 
     /// The records in order.

@@ -17,9 +17,11 @@
 
 use super::super::Sizes;
 use super::super::heap::heap_id::{FilteredObject, HugeObject};
+use crate::checksum::lookup3;
 use crate::cursor::Cursor;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
+use crate::output::Output;
 
 const STRUCTURE: &str = "version 2 B-tree record";
 
@@ -88,6 +90,21 @@ impl HugeRecord {
     }
 }
 
+impl HugeRecord {
+    /// Writes the record of type 1 to 4 that it is.
+    pub fn encode(&self, output: &mut Output, sizes: Sizes) {
+        self.object.encode(output, sizes);
+        if let Some(key) = self.key {
+            output.uint(key, sizes.length);
+        }
+    }
+}
+
+/// What trees of links and attributes by name are ordered by: the hash, then the name itself.
+pub fn name_key(name: &[u8]) -> (u32, &[u8]) {
+    (lookup3(name), name)
+}
+
 /// A link found by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkNameRecord<'a> {
@@ -106,6 +123,14 @@ impl<'a> LinkNameRecord<'a> {
         whole(record, tree_address, |cursor| {
             Ok(Self { hash: cursor.u32()?, heap_id: cursor.take(7)? })
         })
+    }
+}
+
+impl LinkNameRecord<'_> {
+    /// Writes a record of type 5.
+    pub fn encode(&self, output: &mut Output) {
+        output.u32(self.hash);
+        output.put(self.heap_id);
     }
 }
 
@@ -128,6 +153,14 @@ impl<'a> LinkCreationOrderRecord<'a> {
             let creation_order = cursor.u64()?.cast_signed();
             Ok(Self { creation_order, heap_id: cursor.take(7)? })
         })
+    }
+}
+
+impl LinkCreationOrderRecord<'_> {
+    /// Writes a record of type 6.
+    pub fn encode(&self, output: &mut Output) {
+        output.u64(self.creation_order.cast_unsigned());
+        output.put(self.heap_id);
     }
 }
 
@@ -161,6 +194,18 @@ impl<'a> AttributeRecord<'a> {
             };
             Ok(Self { heap_id, message_flags, creation_order, hash })
         })
+    }
+}
+
+impl AttributeRecord<'_> {
+    /// Writes a record of type 8, or of type 9 where there is no hash.
+    pub fn encode(&self, output: &mut Output) {
+        output.put(self.heap_id);
+        output.u8(self.message_flags);
+        output.u32(self.creation_order);
+        if let Some(hash) = self.hash {
+            output.u32(hash);
+        }
     }
 }
 
@@ -242,6 +287,18 @@ impl ChunkRecordLayout {
         })
     }
 
+    /// Writes a record; a chunk that is not filtered has neither stored size nor mask.
+    pub fn encode(&self, chunk: &ChunkRecord, output: &mut Output) {
+        output.address(chunk.address, self.offset_bytes);
+        if let Some(width) = self.size_bytes {
+            output.uint(chunk.stored_bytes.unwrap_or(0), width);
+            output.u32(chunk.filter_mask);
+        }
+        for &offset in &chunk.scaled {
+            output.u64(offset);
+        }
+    }
+
     /// Compares the wanted chunk's scaled offset with a record's, as the tree is ordered.
     pub fn compare(&self, scaled: &[u64], record: &[u8]) -> std::cmp::Ordering {
         let start = record.len().saturating_sub(8 * self.rank);
@@ -268,16 +325,21 @@ mod tests {
 
     use super::*;
 
+    fn encoded(encode: impl FnOnce(&mut Output)) -> Vec<u8> {
+        let mut output = Output::new();
+        encode(&mut output);
+        output.into_bytes()
+    }
+
     #[test]
     fn huge_objects() {
         let sizes = Sizes { offset: 4, length: 2 };
         let record = [1, 2, 0, 0, 9, 0, 3, 0, 0, 0, 20, 0, 5, 0];
         let filtered = Some(FilteredObject { filter_mask: 3, byte_len: 20 });
         let object = HugeObject { address: 0x201, stored_bytes: 9, filtered };
-        assert_eq!(
-            HugeRecord::decode(&record, 0, HUGE_FILTERED_BY_KEY, sizes).unwrap(),
-            HugeRecord { object, key: Some(5) }
-        );
+        let huge = HugeRecord::decode(&record, 0, HUGE_FILTERED_BY_KEY, sizes).unwrap();
+        assert_eq!(huge, HugeRecord { object, key: Some(5) });
+        assert_eq!(encoded(|output| huge.encode(output, sizes)), record);
         assert_eq!(
             HugeRecord::decode(&record, 0, HUGE_FILTERED_BY_ADDRESS, sizes).unwrap(),
             HugeRecord { object, key: None }
@@ -294,6 +356,8 @@ mod tests {
         let error = HugeRecord::decode(&record[..6], 0, HUGE_BY_KEY, sizes).unwrap_err();
         assert!(matches!(error.kind, ErrorKind::Truncated { .. }));
         assert!(HugeRecord::decode(&record, 0, LINK_NAME, sizes).is_err());
+        let by_address = HugeRecord { object: plain, key: None };
+        assert_eq!(encoded(|output| by_address.encode(output, sizes)), record[..6]);
     }
 
     #[test]
@@ -301,14 +365,18 @@ mod tests {
         let record = [1, 0, 0, 0, 2, 0, 0, 0, 3, 4, 5, 6, 7, 8, 9, 10, 11];
         let link = LinkNameRecord::decode(&record[..11], 0).unwrap();
         assert_eq!((link.hash, link.heap_id), (1, &record[4..11]));
+        assert_eq!(encoded(|output| link.encode(output)), record[..11]);
         let link = LinkCreationOrderRecord::decode(&record[..15], 0).unwrap();
         assert_eq!((link.creation_order, link.heap_id), (0x2_0000_0001, &record[8..15]));
+        assert_eq!(encoded(|output| link.encode(output)), record[..15]);
         let attribute = AttributeRecord::decode(&record, 0, ATTRIBUTE_NAME).unwrap();
         assert_eq!((attribute.message_flags, attribute.creation_order), (3, 0x0706_0504));
         assert_eq!(attribute.hash, Some(0x0b0a_0908));
+        assert_eq!(encoded(|output| attribute.encode(output)), record);
         let attribute =
             AttributeRecord::decode(&record[..13], 0, ATTRIBUTE_CREATION_ORDER).unwrap();
         assert_eq!(attribute.hash, None);
+        assert_eq!(encoded(|output| attribute.encode(output)), record[..13]);
         assert!(AttributeRecord::decode(&record[..13], 0, ATTRIBUTE_NAME).is_err());
         assert!(AttributeRecord::decode(&record, 0, CHUNK).is_err());
     }
@@ -325,6 +393,7 @@ mod tests {
         let chunk = layout.decode(&record).unwrap();
         assert_eq!((chunk.address, chunk.stored_bytes), (Some(4096), Some(10_000)));
         assert_eq!((chunk.filter_mask, &chunk.scaled[..]), (2, &[3, 256][..]));
+        assert_eq!(encoded(|output| layout.encode(&chunk, output)), record);
         assert_eq!(layout.compare(&[3, 256], &record), Ordering::Equal);
         assert_eq!(layout.compare(&[3, 2], &record), Ordering::Less);
         assert_eq!(layout.compare(&[4, 0], &record), Ordering::Greater);

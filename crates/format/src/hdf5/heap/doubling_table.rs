@@ -15,6 +15,7 @@
 use crate::cursor::Cursor;
 use crate::error::{ErrorKind, Result};
 use crate::limits;
+use crate::output::Output;
 
 /// The sizes that fix every block's place. All sizes are powers of two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +38,16 @@ pub struct TablePlace {
 }
 
 impl DoublingTable {
+    /// The table that libhdf5 gives the heaps of links: 4 columns, blocks from 512 bytes to 64 KiB,
+    /// 4 GiB in all.
+    pub const LINKS: Self =
+        Self { width_bits: 2, start_bits: 9, max_direct_bits: 16, max_heap_bits: 32 };
+
+    /// The table that libhdf5 gives the heaps of attributes: 4 columns, blocks from 1 KiB to
+    /// 64 KiB, 1 TiB in all.
+    pub const ATTRIBUTES: Self =
+        Self { width_bits: 2, start_bits: 10, max_direct_bits: 16, max_heap_bits: 40 };
+
     /// Reads width, starting block size, maximum direct block size and maximum heap size.
     ///
     /// # Errors
@@ -76,6 +87,15 @@ impl DoublingTable {
             }));
         }
         Ok(table)
+    }
+
+    /// Writes what [`Self::decode`] reads.
+    pub(super) fn encode(&self, output: &mut Output, length_bytes: usize) {
+        // Decoding bounds the width to 15 bits; it and the heap's bits fit their fields.
+        output.uint(self.width(), 2);
+        output.uint(self.start_block_bytes(), length_bytes);
+        output.uint(self.max_direct_bytes(), length_bytes);
+        output.uint(u64::from(self.max_heap_bits), 2);
     }
 
     /// Blocks in a row.
@@ -141,6 +161,22 @@ impl DoublingTable {
         row_offset.checked_add(column.checked_mul(self.block_bytes(row)?)?)
     }
 
+    /// Bytes of the direct block that begins at `offset` of the heap, or `None` where no direct
+    /// block begins there, or none that the heap's bits can address.
+    pub fn direct_block_bytes(&self, offset: u64) -> Option<u64> {
+        let mut local = offset;
+        loop {
+            let place = self.locate(local);
+            if place.row >= self.max_rows() {
+                return None;
+            }
+            if self.indirect_rows(place.row) == 0 {
+                return self.block_bytes(place.row).filter(|_| place.block_offset == local);
+            }
+            local -= place.block_offset;
+        }
+    }
+
     /// log2 of the bytes of the first row.
     fn first_row_bits(&self) -> u32 {
         self.start_bits + self.width_bits
@@ -195,6 +231,25 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn encoded_tables_and_direct_blocks() {
+        for known in [DoublingTable::LINKS, DoublingTable::ATTRIBUTES] {
+            let mut output = Output::new();
+            known.encode(&mut output, 8);
+            let decoded = DoublingTable::decode(&mut Cursor::new(output.bytes(), "table", 0), 8);
+            assert_eq!(decoded, Ok(known));
+        }
+        let links = DoublingTable::LINKS;
+        assert_eq!(links.direct_block_bytes(0), Some(512));
+        assert_eq!(links.direct_block_bytes(4096 + 1024), Some(1024));
+        assert_eq!(links.direct_block_bytes(100), None);
+        // The first indirect row begins behind 512 KiB, with a table of its own.
+        assert_eq!(links.direct_block_bytes((1 << 19) - (1 << 16)), Some(1 << 16));
+        assert_eq!(links.direct_block_bytes((1 << 19) + 512), Some(512));
+        assert_eq!(links.direct_block_bytes((1 << 19) + (1 << 17)), Some(512));
+        assert_eq!(links.direct_block_bytes(1 << 32), None);
     }
 
     #[test]

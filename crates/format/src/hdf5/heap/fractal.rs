@@ -20,6 +20,7 @@ use super::super::Sizes;
 use super::doubling_table::DoublingTable;
 use crate::cursor::Cursor;
 use crate::error::{Error, ErrorKind, Result};
+use crate::output::Output;
 
 /// Structure name in errors.
 pub(super) const STRUCTURE: &str = "fractal heap";
@@ -42,22 +43,46 @@ pub struct FractalHeap {
     pub max_managed_bytes: u32,
     /// Version-2 B-tree of the huge objects.
     pub huge_btree_address: Option<u64>,
-    /// Bytes of the heap's address space in use.
-    pub managed_bytes: u64,
+    /// Key of the last huge object that got one.
+    pub last_huge_key: u64,
+    /// The heap's address space and what of it is in use.
+    pub space: HeapSpace,
     /// Counts of the objects of each kind.
     pub object_counts: ObjectCounts,
     /// The table by which blocks grow.
     pub table: DoublingTable,
     /// The encoded filter pipeline message; empty where blocks and huge objects are not filtered.
     pub filter_message: Vec<u8>,
-    root_address: Option<u64>,
-    root_rows: u32,
-    root_filtered: Option<FilteredBlock>,
-    sizes: Sizes,
+    /// Rows that a root indirect block has when it is made.
+    pub(super) starting_rows: u16,
+    pub(super) root_address: Option<u64>,
+    pub(super) root_rows: u32,
+    pub(super) root_filtered: Option<FilteredBlock>,
+    pub(super) sizes: Sizes,
+}
+
+/// The space of a heap, in bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct HeapSpace {
+    /// What the root block spans, allocated or not.
+    pub spanned: u64,
+    /// Direct blocks that are there.
+    pub allocated: u64,
+    /// What no object takes in direct blocks, including those that are not there yet.
+    pub free: u64,
+    /// Where the free-space manager stands; `None` where there is none.
+    pub manager_address: Option<u64>,
+    /// Offset in the heap behind the last block, where the next one will be: 0 while the root is a
+    /// direct block.
+    pub next_block_offset: u64,
+    /// Huge objects.
+    pub huge: u64,
+    /// Tiny objects.
+    pub tiny: u64,
 }
 
 /// How many objects a heap holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ObjectCounts {
     /// In direct blocks.
     pub managed: u64,
@@ -123,18 +148,14 @@ impl FractalHeap {
         cursor.require(rest_bytes(sizes, filter_bytes) as u64)?;
         let flags = cursor.u8()?;
         let max_managed_bytes = cursor.u32()?;
-        cursor.skip(sizes.length)?;
+        let last_huge_key = cursor.uint(sizes.length)?;
         let huge_btree_address = cursor.address_field(sizes.offset)?;
-        cursor.skip(sizes.length + sizes.offset)?;
-        let managed_bytes = cursor.uint(sizes.length)?;
-        cursor.skip(2 * sizes.length)?;
-        let managed = cursor.uint(sizes.length)?;
-        cursor.skip(sizes.length)?;
-        let huge = cursor.uint(sizes.length)?;
-        cursor.skip(sizes.length)?;
-        let tiny = cursor.uint(sizes.length)?;
+        let free = cursor.uint(sizes.length)?;
+        let manager_address = cursor.address_field(sizes.offset)?;
+        let [spanned, allocated, next_block_offset, managed, huge_bytes, huge, tiny_bytes, tiny] =
+            take_lengths(&mut cursor, sizes)?;
         let table = DoublingTable::decode(&mut cursor, sizes.length)?;
-        cursor.skip(2)?;
+        let starting_rows = cursor.u16()?;
         let root_address = cursor.address_field(sizes.offset)?;
         let root_rows = u32::from(cursor.u16()?);
         let (root_filtered, filter_message) = match filter_bytes {
@@ -158,14 +179,73 @@ impl FractalHeap {
             direct_blocks_checksummed: flags & CHECKSUM_DIRECT_BLOCKS != 0,
             max_managed_bytes,
             huge_btree_address,
-            managed_bytes,
+            last_huge_key,
+            space: HeapSpace {
+                spanned,
+                allocated,
+                free,
+                manager_address,
+                next_block_offset,
+                huge: huge_bytes,
+                tiny: tiny_bytes,
+            },
             object_counts: ObjectCounts { managed, huge, tiny },
             table,
             filter_message,
+            starting_rows,
             root_address,
             root_rows,
             root_filtered,
             sizes,
+        })
+    }
+
+    /// The header's bytes.
+    ///
+    /// # Errors
+    /// A heap ID length or filter message beyond 16 bits.
+    pub fn encode(&self) -> Result<Vec<u8>> {
+        let sizes = self.sizes;
+        let mut output = Output::with_capacity(self.header_bytes());
+        output.put(b"FRHP\0");
+        output.u16(self.two_bytes("heap ID length", self.id_bytes)?);
+        output.u16(self.two_bytes("filter message length", self.filter_message.len())?);
+        let wrapped = if self.huge_ids_wrapped { HUGE_IDS_WRAPPED } else { 0 };
+        let checksummed = if self.direct_blocks_checksummed { CHECKSUM_DIRECT_BLOCKS } else { 0 };
+        output.u8(wrapped | checksummed);
+        output.u32(self.max_managed_bytes);
+        output.uint(self.last_huge_key, sizes.length);
+        output.address(self.huge_btree_address, sizes.offset);
+        output.uint(self.space.free, sizes.length);
+        output.address(self.space.manager_address, sizes.offset);
+        let (space, counts) = (&self.space, &self.object_counts);
+        let managed = [space.spanned, space.allocated, space.next_block_offset, counts.managed];
+        let others = [space.huge, counts.huge, space.tiny, counts.tiny];
+        for field in managed.into_iter().chain(others) {
+            output.uint(field, sizes.length);
+        }
+        self.table.encode(&mut output, sizes.length);
+        output.u16(self.starting_rows);
+        output.address(self.root_address, sizes.offset);
+        output.uint(u64::from(self.root_rows), 2);
+        if self.is_filtered() {
+            output.uint(self.root_filtered.map_or(0, |root| root.stored_bytes), sizes.length);
+            output.u32(self.root_filtered.map_or(0, |root| root.filter_mask));
+            output.put(&self.filter_message);
+        }
+        output.checksum();
+        Ok(output.into_bytes())
+    }
+
+    /// Bytes of the header.
+    pub fn header_bytes(&self) -> usize {
+        9 + rest_bytes(self.sizes, self.filter_message.len())
+    }
+
+    /// A length as the two bytes that it is stored in.
+    fn two_bytes(&self, field: &'static str, len: usize) -> Result<u16> {
+        u16::try_from(len).map_err(|_| {
+            self.error(ErrorKind::Limit { field, value: len as u64, limit: u16::MAX.into() })
         })
     }
 
@@ -186,6 +266,19 @@ impl FractalHeap {
     /// True where blocks and huge objects went through filters.
     pub fn is_filtered(&self) -> bool {
         !self.filter_message.is_empty()
+    }
+
+    /// True where the IDs of huge objects are keys of the B-tree, because address and length do
+    /// not fit them.
+    pub(super) fn has_huge_keys(&self) -> bool {
+        let filter_bytes = if self.is_filtered() { 4 + self.sizes.length } else { 0 };
+        1 + self.sizes.offset + self.sizes.length + filter_bytes > self.id_bytes
+    }
+
+    /// Bytes in front of the objects of a direct block.
+    pub(super) fn direct_header_bytes(&self) -> usize {
+        let checksum_bytes = if self.direct_blocks_checksummed { 4 } else { 0 };
+        5 + self.sizes.offset + self.offset_width() + checksum_bytes
     }
 
     /// Widths of addresses and lengths in the file.
@@ -210,6 +303,15 @@ impl FractalHeap {
     pub(super) fn error(&self, kind: ErrorKind) -> Error {
         Error { structure: STRUCTURE, address: self.address, kind }
     }
+}
+
+/// Reads `N` lengths.
+fn take_lengths<const N: usize>(cursor: &mut Cursor<'_>, sizes: Sizes) -> Result<[u64; N]> {
+    let mut lengths = [0; N];
+    for length in &mut lengths {
+        *length = cursor.uint(sizes.length)?;
+    }
+    Ok(lengths)
 }
 
 /// Bytes from the flags to the end of the checksum.
@@ -263,6 +365,8 @@ pub(super) mod tests {
         assert!(heap.direct_blocks_checksummed && !heap.huge_ids_wrapped && !heap.is_filtered());
         assert_eq!(heap.object_counts, ObjectCounts { managed: 3, huge: 2, tiny: 1 });
         assert_eq!((heap.offset_width(), heap.length_width()), (4, 2));
+        assert_eq!(heap.encode().unwrap(), bytes);
+        assert_eq!(heap.header_bytes(), bytes.len());
         assert_eq!(
             heap.root(),
             Some(BlockRef::Direct(DirectBlockRef {
@@ -281,6 +385,7 @@ pub(super) mod tests {
         let bytes = header(7, 0, 1000, 0, &[2, 1, 1, 0]);
         let heap = FractalHeap::decode(&bytes, 64, Sizes::default()).unwrap();
         assert_eq!(heap.filter_message, [2, 1, 1, 0]);
+        assert_eq!(heap.encode().unwrap(), bytes);
         let Some(BlockRef::Direct(root)) = heap.root() else { panic!("a direct root") };
         assert_eq!(root.filtered, Some(FilteredBlock { stored_bytes: 300, filter_mask: 5 }));
     }

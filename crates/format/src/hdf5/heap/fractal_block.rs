@@ -13,9 +13,10 @@
 //! Section III.G, "Disk Format: Level 1G - Fractal Heap".
 
 use super::fractal::{BlockRef, DirectBlockRef, FilteredBlock, FractalHeap, IndirectBlockRef};
-use crate::checksum::lookup3_with_zeros;
+use crate::checksum::{lookup3, lookup3_with_zeros};
 use crate::cursor::Cursor;
 use crate::error::{Error, ErrorKind, Result};
+use crate::output::Output;
 
 const DIRECT: &str = "fractal heap direct block";
 const INDIRECT: &str = "fractal heap indirect block";
@@ -63,9 +64,7 @@ impl DirectBlockRef {
             address: self.address,
             kind: ErrorKind::Field { field, value },
         };
-        let header_bytes = 5
-            + (heap.sizes().offset + heap.offset_width()) as u64
-            + if heap.direct_blocks_checksummed { 4 } else { 0 };
+        let header_bytes = heap.direct_header_bytes() as u64;
         let start = offset
             .checked_sub(self.heap_offset)
             .filter(|&start| start >= header_bytes && start < self.block_bytes)
@@ -75,6 +74,36 @@ impl DirectBlockRef {
         }
         let end = (start + byte_len) as usize;
         bytes.get(start as usize..end).ok_or_else(|| fault("block size", bytes.len() as u64))
+    }
+}
+
+impl DirectBlockRef {
+    /// The bytes of a block that holds `objects`, one behind the other, before any filter.
+    ///
+    /// # Errors
+    /// More objects than the block has room for.
+    pub fn encode<'o>(
+        &self,
+        objects: impl IntoIterator<Item = &'o [u8]>,
+        heap: &FractalHeap,
+    ) -> Result<Vec<u8>> {
+        let mut output = Output::with_capacity(self.block_bytes as usize);
+        output.put(b"FHDB");
+        put_prefix(&mut output, heap, self.heap_offset);
+        let checksum_start = output.len();
+        output.zeros(heap.direct_header_bytes() - checksum_start);
+        objects.into_iter().for_each(|object| output.put(object));
+        let Some(rest) = (self.block_bytes as usize).checked_sub(output.len()) else {
+            let kind = ErrorKind::Field { field: "block size", value: self.block_bytes };
+            return Err(Error { structure: DIRECT, address: self.address, kind });
+        };
+        output.zeros(rest);
+        let mut bytes = output.into_bytes();
+        if heap.direct_blocks_checksummed {
+            let checksum = lookup3(&bytes);
+            bytes[checksum_start..checksum_start + 4].copy_from_slice(&checksum.to_le_bytes());
+        }
+        Ok(bytes)
     }
 }
 
@@ -92,6 +121,48 @@ struct Entry {
 }
 
 impl IndirectBlock {
+    /// The block at `place` of a heap without filters that leads to the blocks at `addresses`, row
+    /// by row, `None` where there is none yet; what is left of its rows leads nowhere.
+    pub fn new(
+        place: IndirectBlockRef,
+        addresses: impl IntoIterator<Item = Option<u64>>,
+        heap: &FractalHeap,
+    ) -> Self {
+        let count = u64::from(place.rows) * heap.table.width();
+        let entry = |address| Entry { address, filtered: None };
+        let mut entries: Vec<_> = addresses.into_iter().map(entry).collect();
+        entries.resize(count as usize, entry(None));
+        Self { place, entries }
+    }
+
+    /// Bytes of a block of `rows` rows.
+    pub fn byte_len(rows: u32, heap: &FractalHeap) -> usize {
+        let sizes = heap.sizes();
+        let filter_bytes = if heap.is_filtered() { sizes.length + 4 } else { 0 };
+        let direct_rows = rows.min(heap.table.direct_rows()) as usize;
+        let columns = heap.table.width() as usize;
+        let entries = columns * (rows as usize * sizes.offset + direct_rows * filter_bytes);
+        5 + sizes.offset + heap.offset_width() + entries + 4
+    }
+
+    /// The block's bytes.
+    pub fn encode(&self, heap: &FractalHeap) -> Vec<u8> {
+        let sizes = heap.sizes();
+        let mut output = Output::with_capacity(Self::byte_len(self.place.rows, heap));
+        output.put(b"FHIB");
+        put_prefix(&mut output, heap, self.place.heap_offset);
+        let direct = (u64::from(heap.table.direct_rows()) * heap.table.width()) as usize;
+        for (index, entry) in self.entries.iter().enumerate() {
+            output.address(entry.address, sizes.offset);
+            if heap.is_filtered() && index < direct {
+                output.uint(entry.filtered.map_or(0, |block| block.stored_bytes), sizes.length);
+                output.u32(entry.filtered.map_or(0, |block| block.filter_mask));
+            }
+        }
+        output.checksum();
+        output.into_bytes()
+    }
+
     /// Reads the block that `place` says.
     ///
     /// # Errors
@@ -100,15 +171,9 @@ impl IndirectBlock {
         let sizes = heap.sizes();
         let mut cursor = Cursor::new(bytes, INDIRECT, place.address);
         cursor.signature(b"FHIB")?;
-        let direct_rows = u64::from(place.rows.min(heap.table.direct_rows()));
-        let direct = direct_rows * heap.table.width();
+        let direct = u64::from(place.rows.min(heap.table.direct_rows())) * heap.table.width();
         let indirect = u64::from(place.rows) * heap.table.width() - direct;
-        let filter_bytes = if heap.is_filtered() { sizes.length + 4 } else { 0 };
-        let direct_bytes = (sizes.offset + filter_bytes) as u64;
-        let header_bytes = 1 + sizes.offset + heap.offset_width();
-        cursor.require(
-            header_bytes as u64 + direct * direct_bytes + indirect * sizes.offset as u64 + 4,
-        )?;
+        cursor.require(Self::byte_len(place.rows, heap) as u64 - 4)?;
         check_prefix(&mut cursor, heap, place.heap_offset)?;
         let mut entries = Vec::with_capacity((direct + indirect) as usize);
         for index in 0..direct + indirect {
@@ -182,6 +247,13 @@ impl IndirectBlock {
     }
 }
 
+/// Writes version, heap address and block offset, which both kinds of block begin with.
+fn put_prefix(output: &mut Output, heap: &FractalHeap, heap_offset: u64) {
+    output.u8(0);
+    output.uint(heap.address, heap.sizes().offset);
+    output.uint(heap_offset, heap.offset_width());
+}
+
 /// Reads version, heap address and block offset, which both kinds of block begin with.
 fn check_prefix(cursor: &mut Cursor<'_>, heap: &FractalHeap, heap_offset: u64) -> Result<()> {
     cursor.version(0)?;
@@ -245,6 +317,9 @@ mod tests {
         let Some(BlockRef::Direct(root)) = heap.root() else { panic!("a direct root") };
         let mut block = direct(true);
         root.verify(&block, &heap).unwrap();
+        assert_eq!(root.encode([&block[21..35]], &heap).unwrap(), block);
+        assert_eq!(root.encode([&[1; 491][..]], &heap).unwrap().len(), 512);
+        assert!(root.encode([&[1; 492][..]], &heap).is_err(), "no room");
         assert_eq!(root.object(&block, &heap, 30, 5).unwrap(), b"hello");
         assert!(root.object(&block, &heap, 20, 5).is_err(), "inside the header");
         assert!(root.object(&block, &heap, 510, 5).is_err(), "beyond the end");
@@ -273,7 +348,12 @@ mod tests {
         for filters in [&[][..], &[2, 1, 1, 0]] {
             let heap = heap(2, 11, filters);
             let Some(BlockRef::Indirect(root)) = heap.root() else { panic!("indirect") };
-            let block = IndirectBlock::decode(&indirect(&heap, 11), &root, &heap).unwrap();
+            let bytes = indirect(&heap, 11);
+            let block = IndirectBlock::decode(&bytes, &root, &heap).unwrap();
+            assert_eq!(IndirectBlock::byte_len(11, &heap), bytes.len());
+            if filters.is_empty() {
+                assert_eq!(block.encode(&heap), bytes);
+            }
             let BlockRef::Direct(child) = block.locate(&heap, 4096 + 1024).unwrap() else {
                 panic!("direct")
             };

@@ -9,9 +9,16 @@
 //! ```
 //! Section III.G, "Disk Format: Level 1G - Fractal Heap", "Fractal Heap ID".
 
+use super::super::Sizes;
 use super::fractal::FractalHeap;
 use crate::cursor::Cursor;
 use crate::error::{ErrorKind, Result};
+use crate::output::Output;
+
+/// Types in bits 4 and 5 of the first byte.
+const MANAGED: u8 = 0;
+const HUGE: u8 = 1;
+const TINY: u8 = 2;
 
 /// Longest object that a tiny ID's 4 bits of length can say.
 const TINY_SHORT_BYTES: usize = 16;
@@ -68,20 +75,65 @@ impl<'a> HeapId<'a> {
         id.map_err(|error| error.at_end(heap.id_bytes as u64))
     }
 
+    /// Writes the ID as `heap` has them.
+    ///
+    /// # Errors
+    /// The object's place or length does not fit the heap's IDs.
+    pub fn encode(&self, heap: &FractalHeap) -> Result<Vec<u8>> {
+        let mut output = Output::with_capacity(heap.id_bytes);
+        let (field, value) = match self {
+            Self::Managed { offset, byte_len } => {
+                if fits(*offset, heap.offset_width()) && fits(*byte_len, heap.length_width()) {
+                    output.u8(MANAGED << 4);
+                    output.uint(*offset, heap.offset_width());
+                    output.uint(*byte_len, heap.length_width());
+                }
+                ("heap ID length", heap.id_bytes as u64)
+            }
+            Self::Tiny(data) => {
+                if (1..=TINY_SHORT_BYTES).contains(&data.len()) && !has_long_tiny_ids(heap) {
+                    output.u8(TINY << 4 | (data.len() - 1) as u8);
+                    output.put(data);
+                }
+                ("tiny object size", data.len() as u64)
+            }
+            Self::Huge(huge) => {
+                if !heap.has_huge_keys() && heap.is_filtered() == huge.filtered.is_some() {
+                    output.u8(HUGE << 4);
+                    huge.encode(&mut output, heap.sizes());
+                }
+                ("heap ID length", heap.id_bytes as u64)
+            }
+            Self::HugeKey(key) => {
+                let width = (heap.id_bytes - 1).min(HUGE_KEY_BYTES);
+                if heap.has_huge_keys() && fits(*key, width) {
+                    output.u8(HUGE << 4);
+                    output.uint(*key, width);
+                }
+                ("huge object key", *key)
+            }
+        };
+        if output.is_empty() || output.len() > heap.id_bytes {
+            return Err(heap.error(ErrorKind::Field { field, value }));
+        }
+        output.zeros(heap.id_bytes - output.len());
+        Ok(output.into_bytes())
+    }
+
     fn decode_fields(cursor: &mut Cursor<'a>, heap: &FractalHeap) -> Result<Self> {
         let first = cursor.u8()?;
         if first >> 6 != 0 {
             return Err(cursor.error(ErrorKind::Version { found: u64::from(first >> 6) }));
         }
         match first >> 4 & 3 {
-            0 => Ok(Self::Managed {
+            MANAGED => Ok(Self::Managed {
                 offset: cursor.uint(heap.offset_width())?,
                 byte_len: cursor.uint(heap.length_width())?,
             }),
-            1 => Self::huge(cursor, heap),
-            2 => {
+            HUGE => Self::huge(cursor, heap),
+            TINY => {
                 let mut length = usize::from(first & 0x0f);
-                if heap.id_bytes > TINY_SHORT_BYTES + 2 {
+                if has_long_tiny_ids(heap) {
                     length = length << 8 | usize::from(cursor.u8()?);
                 }
                 cursor.take(length + 1).map(Self::Tiny)
@@ -93,8 +145,7 @@ impl<'a> HeapId<'a> {
     /// A huge ID says address and length itself where they fit.
     fn huge(cursor: &mut Cursor<'_>, heap: &FractalHeap) -> Result<Self> {
         let sizes = heap.sizes();
-        let filter_bytes = if heap.is_filtered() { 4 + sizes.length } else { 0 };
-        if sizes.offset + sizes.length + filter_bytes > cursor.remaining() {
+        if heap.has_huge_keys() {
             return cursor.uint(cursor.remaining().min(HUGE_KEY_BYTES)).map(Self::HugeKey);
         }
         let address = cursor
@@ -110,6 +161,28 @@ impl<'a> HeapId<'a> {
         };
         Ok(Self::Huge(HugeObject { address, stored_bytes, filtered }))
     }
+}
+
+impl HugeObject {
+    /// Writes the fields that direct IDs and B-tree records have of a huge object.
+    pub(in super::super) fn encode(&self, output: &mut Output, sizes: Sizes) {
+        output.uint(self.address, sizes.offset);
+        output.uint(self.stored_bytes, sizes.length);
+        if let Some(filtered) = self.filtered {
+            output.u32(filtered.filter_mask);
+            output.uint(filtered.byte_len, sizes.length);
+        }
+    }
+}
+
+/// True where tiny IDs have a second byte of length.
+fn has_long_tiny_ids(heap: &FractalHeap) -> bool {
+    heap.id_bytes > TINY_SHORT_BYTES + 2
+}
+
+/// True where `width` bytes hold `value`.
+fn fits(value: u64, width: usize) -> bool {
+    width >= 8 || value >> (8 * width) == 0
 }
 
 #[cfg(test)]
@@ -156,6 +229,35 @@ mod tests {
         let filtered = Some(FilteredObject { filter_mask: 3, byte_len: 90_000 });
         let object = HugeObject { filtered, ..plain };
         assert_eq!(HeapId::decode(&id, &heap(29, &[2, 0])).unwrap(), HeapId::Huge(object));
+    }
+
+    #[test]
+    fn encoded_as_decoded() {
+        let plain = HugeObject { address: 800, stored_bytes: 70_000, filtered: None };
+        let filtered = Some(FilteredObject { filter_mask: 3, byte_len: 90_000 });
+        for (id, id_bytes, filters) in [
+            (HeapId::Managed { offset: 0x15, byte_len: 0x120 }, 7, &[][..]),
+            (HeapId::Tiny(b"tiny"), 8, &[]),
+            (HeapId::HugeKey(0xff_ffff), 7, &[]),
+            (HeapId::Huge(plain), 17, &[]),
+            (HeapId::Huge(HugeObject { filtered, ..plain }), 29, &[2, 0]),
+        ] {
+            let heap = heap(id_bytes, filters);
+            let bytes = id.encode(&heap).unwrap();
+            assert_eq!(bytes.len(), usize::from(id_bytes));
+            assert_eq!(HeapId::decode(&bytes, &heap).unwrap(), id);
+        }
+        let heap = heap(7, &[]);
+        for id in [
+            HeapId::Managed { offset: 1 << 32, byte_len: 1 },
+            HeapId::Managed { offset: 1, byte_len: 1 << 16 },
+            HeapId::Tiny(b"longer than the ID"),
+            HeapId::Tiny(b""),
+            HeapId::Huge(plain),
+            HeapId::HugeKey(1 << 48),
+        ] {
+            assert!(id.encode(&heap).is_err(), "{id:?}");
+        }
     }
 
     #[test]
