@@ -1,16 +1,18 @@
-//! What can be wrong with the bytes of a structure.
+//! What can be wrong with the bytes of a structure, or with a structure that is to become bytes.
 
 use std::fmt;
 
-/// The outcome of decoding.
+/// The outcome of decoding and encoding.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What a decoder says instead of a structure: which structure, where it stands, what is wrong.
+/// What a decoder says instead of a structure, and an encoder instead of bytes: which structure,
+/// where it stands, what is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
     /// The structure's name as the specification has it, such as `"object header"`.
     pub structure: &'static str,
-    /// Address of the structure's first byte in the file's own address space.
+    /// Address of the structure's first byte in the file's own address space; [`Self::UNPLACED`]
+    /// where it is being encoded.
     pub address: u64,
     /// What is wrong.
     pub kind: ErrorKind,
@@ -41,6 +43,9 @@ pub enum ErrorKind {
 }
 
 impl Error {
+    /// The address of a structure that is being encoded and has no place yet.
+    pub const UNPLACED: u64 = u64::MAX;
+
     /// True where more bytes would help.
     pub fn is_need_more(&self) -> bool {
         matches!(self.kind, ErrorKind::NeedMore { .. })
@@ -58,7 +63,10 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} at address {}: {}", self.structure, self.address, self.kind)
+        match self.address {
+            Self::UNPLACED => write!(f, "{} to be written: {}", self.structure, self.kind),
+            address => write!(f, "{} at address {address}: {}", self.structure, self.kind),
+        }
     }
 }
 

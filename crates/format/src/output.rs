@@ -1,11 +1,14 @@
 //! The bytes of a structure that is being encoded: the counterpart of [`crate::Cursor`].
 
+use crate::error::{Error, ErrorKind, Result};
+
 /// Writes the fields of one structure in their order.
 ///
 /// Integers are little-endian unless the name says otherwise.
 #[derive(Debug, Clone, Default)]
 pub struct Output {
     bytes: Vec<u8>,
+    structure: &'static str,
 }
 
 impl Output {
@@ -16,7 +19,12 @@ impl Output {
 
     /// No bytes yet, with room for `capacity` of them.
     pub fn with_capacity(capacity: usize) -> Self {
-        Self { bytes: Vec::with_capacity(capacity) }
+        Self { bytes: Vec::with_capacity(capacity), structure: "" }
+    }
+
+    /// No bytes yet, of what errors call a `structure`.
+    pub fn of(structure: &'static str) -> Self {
+        Self { bytes: Vec::new(), structure }
     }
 
     /// Bytes so far.
@@ -90,6 +98,65 @@ impl Output {
         self.bytes.resize(self.bytes.len().next_multiple_of(alignment), 0);
     }
 
+    /// The low `width` bytes of `value`, which may be too great for them.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Limit`] where it is.
+    pub fn sized(&mut self, field: &'static str, value: u64, width: usize) -> Result<()> {
+        let limit = if width < 8 { (1 << (8 * width)) - 1 } else { u64::MAX };
+        let value = self.limited(field, value, limit)?;
+        self.uint(value, width);
+        Ok(())
+    }
+
+    /// An address (or another field where all ones means "none") of `width` bytes, which may be
+    /// too great for them.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Limit`] where it is, or where it would read as `None`.
+    pub fn sized_address(
+        &mut self,
+        field: &'static str,
+        address: Option<u64>,
+        width: usize,
+    ) -> Result<()> {
+        if let Some(address) = address {
+            let limit = if width < 8 { (1 << (8 * width)) - 2 } else { u64::MAX - 1 };
+            self.limited(field, address, limit)?;
+        }
+        self.address(address, width);
+        Ok(())
+    }
+
+    /// `bytes` behind their number, which takes 2 bytes.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Limit`] where there are too many.
+    pub fn counted(&mut self, field: &'static str, bytes: &[u8]) -> Result<()> {
+        self.sized(field, bytes.len() as u64, 2)?;
+        self.put(bytes);
+        Ok(())
+    }
+
+    /// `value` where it is no larger than `limit`, else the error that says so.
+    pub fn limited(&self, field: &'static str, value: u64, limit: u64) -> Result<u64> {
+        if value <= limit {
+            Ok(value)
+        } else {
+            Err(self.error(ErrorKind::Limit { field, value, limit }))
+        }
+    }
+
+    /// The error that `field` cannot have `value`.
+    pub fn bad_field(&self, field: &'static str, value: u64) -> Error {
+        self.error(ErrorKind::Field { field, value })
+    }
+
+    /// An error of `kind` about this structure.
+    pub fn error(&self, kind: ErrorKind) -> Error {
+        Error { structure: self.structure, address: Error::UNPLACED, kind }
+    }
+
     /// The checksum of all bytes so far.
     pub fn checksum(&mut self) {
         let checksum = crate::checksum::lookup3(&self.bytes);
@@ -124,5 +191,21 @@ mod tests {
         assert_eq!(cursor.uint(10), Ok(5));
         cursor.skip(bytes.len() - 4 - cursor.position()).unwrap();
         cursor.verify_checksum().unwrap();
+    }
+
+    #[test]
+    fn what_does_not_fit_is_said() {
+        let mut output = Output::of("test");
+        output.sized("count", 0xffff, 2).unwrap();
+        output.sized("length", u64::MAX, 8).unwrap();
+        output.sized_address("address", Some(0xfffe), 2).unwrap();
+        output.sized_address("address", None, 2).unwrap();
+        output.counted("name", b"n").unwrap();
+        assert_eq!(output.len(), 2 + 8 + 2 + 2 + 3);
+        let error = output.sized("count", 0x1_0000, 2).unwrap_err();
+        assert_eq!(error.to_string(), "test to be written: count is 65536, the limit is 65535");
+        assert!(output.sized_address("address", Some(0xffff), 2).is_err());
+        assert!(output.sized_address("address", Some(u64::MAX), 8).is_err());
+        assert!(output.counted("name", &[0; 0x1_0000]).is_err());
     }
 }

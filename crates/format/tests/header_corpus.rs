@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use isotach_format::Result;
-use isotach_format::hdf5::Sizes;
 use isotach_format::hdf5::btree::v1::GroupNode;
 use isotach_format::hdf5::group::symbol_table_node::SymbolTableNode;
 use isotach_format::hdf5::heap::global::GlobalHeapCollection;
@@ -29,6 +28,7 @@ use isotach_format::hdf5::object_header::ObjectHeader;
 use isotach_format::hdf5::superblock::{BtreeK, Superblock, candidate_addresses, is_signature};
 use isotach_format::hdf5::text::text;
 use isotach_format::hdf5::virtual_mapping::VirtualMapping;
+use isotach_format::hdf5::{Encoding, OldestReader, Sizes};
 use isotach_testkit::corpus;
 
 /// What was found in a file.
@@ -381,4 +381,120 @@ fn virtual_mappings_name_their_sources() {
         assert_eq!(sources, golden_sources(&golden), "{}", file.name);
     }
     println!("{mapping_count} mappings");
+}
+
+/// Decodes a message, encodes it for every reader, and says how it compares.
+fn encode_again(message_type: MessageType, bytes: &[u8], sizes: Sizes) -> Result<Again> {
+    fn again<M: Message + PartialEq>(bytes: &[u8], sizes: Sizes) -> Result<Again> {
+        let message = M::decode(bytes, 0, sizes)?;
+        let mut outcomes = Vec::new();
+        for oldest_reader in [OldestReader::V16, OldestReader::V18, OldestReader::V110] {
+            let encoding = Encoding { sizes, oldest_reader };
+            let encoded = message.encode(encoding)?;
+            let decoded = M::decode(&encoded, 0, sizes)?;
+            assert_eq!(decoded.encode(encoding)?, encoded, "{}", M::NAME);
+            // Newer pipelines do not name the library's own filters.
+            let is_equal = decoded == message || M::TYPE == MessageType::FILTER_PIPELINE;
+            assert!(is_equal, "{}: {encoded:?}", M::NAME);
+            outcomes.push(Again::of(bytes, &encoded));
+        }
+        Ok(outcomes.into_iter().min().unwrap_or(Again::Differs))
+    }
+    let again: fn(&[u8], Sizes) -> Result<Again> = match message_type {
+        MessageType::DATASPACE => again::<Dataspace>,
+        MessageType::DATATYPE => again::<Datatype>,
+        MessageType::FILL_VALUE => again::<FillValue>,
+        MessageType::FILTER_PIPELINE => again::<FilterPipeline>,
+        MessageType::ATTRIBUTE => again::<Attribute>,
+        MessageType::LINK => again::<Link>,
+        MessageType::LINK_INFO => again::<LinkInfo>,
+        MessageType::GROUP_INFO => again::<GroupInfo>,
+        MessageType::OLD_FILL_VALUE => again::<OldFillValue>,
+        MessageType::EXTERNAL_FILES => again::<ExternalFileList>,
+        MessageType::LAYOUT => again::<Layout>,
+        MessageType::COMMENT => again::<Comment>,
+        MessageType::OLD_MODIFICATION_TIME => again::<OldModificationTime>,
+        MessageType::SHARED_MESSAGE_TABLE => again::<SharedMessageTableLocation>,
+        MessageType::SYMBOL_TABLE => again::<SymbolTable>,
+        MessageType::MODIFICATION_TIME => again::<ModificationTime>,
+        MessageType::BTREE_K => again::<BtreeK>,
+        MessageType::DRIVER_INFO => again::<DriverInfo>,
+        MessageType::ATTRIBUTE_INFO => again::<AttributeInfo>,
+        MessageType::REFERENCE_COUNT => again::<ReferenceCount>,
+        MessageType::FILE_SPACE_INFO => again::<FileSpaceInfo>,
+        MessageType::CACHE_IMAGE => again::<CacheImage>,
+        _ => return Ok(Again::Identical),
+    };
+    again(bytes, sizes)
+}
+
+/// What became of a message that was decoded and encoded; the better, the less.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Again {
+    /// Byte for byte what it was.
+    Identical,
+    /// The same but for the high bits of some bytes, where datatypes have their versions.
+    OtherVersion,
+    /// Other bytes of the same meaning.
+    Differs,
+}
+
+impl Again {
+    fn of(bytes: &[u8], encoded: &[u8]) -> Self {
+        // Headers of version 1 pad their messages.
+        let is_longer = bytes.iter().skip(encoded.len()).any(|&byte| byte != 0);
+        if bytes.len() < encoded.len() || is_longer {
+            Self::Differs
+        } else if bytes.starts_with(encoded) {
+            Self::Identical
+        } else if bytes.iter().zip(encoded).all(|(was, is)| was & 0x0f == is & 0x0f) {
+            Self::OtherVersion
+        } else {
+            Self::Differs
+        }
+    }
+}
+
+/// Why a message is not encoded as it was written, where that is as it should be.
+fn explanation(message_type: MessageType, bytes: &[u8]) -> Option<&'static str> {
+    let len = |at: usize| usize::from(u16::from_le_bytes([bytes[at], bytes[at + 1]]));
+    Some(match (message_type, bytes[0]) {
+        (MessageType::DATASPACE, _) if bytes[2] & 1 == 0 => "no greatest lengths",
+        (MessageType::ATTRIBUTE, version) => {
+            let alignment = if version == 1 { 8 } else { 1 };
+            let start = if version == 3 { 9 } else { 8 };
+            let [name, datatype] = [len(2), len(4)].map(|len| len.next_multiple_of(alignment));
+            return explanation(MessageType::DATASPACE, &bytes[start + name + datatype..]);
+        }
+        // libhdf5 changes the versions of members that were there before the array.
+        (MessageType::DATATYPE, 0x20..0x30) => "versions inside of a type with an array",
+        (MessageType::FILL_VALUE, 1) => "version 1",
+        (MessageType::LAYOUT, 1 | 2) => "version 1 or 2",
+        (MessageType::LINK, 1) if bytes[1] & 3 == 3 => "name length of 8 bytes",
+        _ => return None,
+    })
+}
+
+#[test]
+fn messages_are_encoded_as_they_were_written() {
+    let mut counts = BTreeMap::new();
+    let mut faults = Vec::new();
+    for (_, _, file) in walked_files() {
+        for (message_type, bytes) in &file.found.distinct {
+            let outcome = match (message_type, encode_again(*message_type, bytes, file.sizes)) {
+                // Where the size of contiguous data is not stored, only type and shape tell it.
+                (&MessageType::LAYOUT, Err(_)) if bytes[0] < 3 => "layout without size",
+                (_, Err(error)) => panic!("{}: {error}: {bytes:02x?}", file.name),
+                (_, Ok(Again::Identical)) => "identical",
+                (&MessageType::DATATYPE, Ok(Again::OtherVersion)) => "other datatype version",
+                _ => explanation(*message_type, bytes).unwrap_or_else(|| {
+                    faults.push(format!("{}: {message_type:?} {bytes:02x?}", file.name));
+                    "unexplained"
+                }),
+            };
+            *counts.entry(outcome).or_insert(0) += 1;
+        }
+    }
+    println!("{counts:?}");
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
 }

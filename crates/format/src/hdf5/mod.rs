@@ -22,6 +22,30 @@ pub struct Sizes {
     pub length: usize,
 }
 
+/// How structures are encoded that can be encoded in several ways.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Encoding {
+    /// Widths of addresses and lengths in the file.
+    pub sizes: Sizes,
+    /// Whom the versions are chosen for.
+    pub oldest_reader: OldestReader,
+}
+
+/// The oldest HDF5 library that must be able to read what is written.
+///
+/// The versions are those that libhdf5 chooses where this is its lower bound
+/// (`H5Pset_libver_bounds`); what an older version cannot say gets a newer one all the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum OldestReader {
+    /// HDF5 1.6 and before; what h5py writes when nothing is asked for.
+    V16,
+    /// HDF5 1.8; what libnetcdf writes.
+    #[default]
+    V18,
+    /// HDF5 1.10.
+    V110,
+}
+
 impl Default for Sizes {
     fn default() -> Self {
         Self { offset: 8, length: 8 }

@@ -16,7 +16,8 @@ use super::datatype::CharacterSet;
 use super::{Dataspace, Datatype, MaybeShared, Message, MessageType, SharedReference};
 use crate::cursor::Cursor;
 use crate::error::{ErrorKind, Result};
-use crate::hdf5::Sizes;
+use crate::hdf5::{Encoding, OldestReader, Sizes};
+use crate::output::Output;
 
 pub(super) const NAME: &str = "attribute message";
 
@@ -60,9 +61,49 @@ impl Message for Attribute {
             AttributeView::decode_fields(cursor, sizes)?;
         Ok(Self { name: name.into(), charset, datatype, dataspace, data: data.into() })
     }
+
+    fn encode_fields(&self, output: &mut Output, encoding: Encoding) -> Result<()> {
+        if self.name.contains(&0) {
+            return Err(output.bad_field("byte of the name", 0));
+        }
+        let version = self.version(encoding.oldest_reader);
+        let shared = [self.datatype.is_shared(), self.dataspace.is_shared()].map(u8::from);
+        let parts = [
+            [&self.name[..], &[0]].concat(),
+            self.datatype.encode(encoding)?,
+            self.dataspace.encode(encoding)?,
+        ];
+        output.put(&[version, shared[0] | shared[1] << 1]);
+        let lengths = ["length of the name", "length of the datatype", "length of the dataspace"];
+        for (field, part) in lengths.into_iter().zip(&parts) {
+            output.sized(field, part.len() as u64, 2)?;
+        }
+        if version == 3 {
+            output.u8(self.charset.number());
+        }
+        for part in parts {
+            output.put(&part);
+            if version == 1 {
+                output.zeros(part.len().next_multiple_of(8) - part.len());
+            }
+        }
+        output.put(&self.data);
+        Ok(())
+    }
 }
 
 impl Attribute {
+    /// Version 1 knows no shared parts, version 2 no character sets.
+    fn version(&self, oldest_reader: OldestReader) -> u8 {
+        if oldest_reader > OldestReader::V16 || self.charset != CharacterSet::Ascii {
+            3
+        } else if self.datatype.is_shared() || self.dataspace.is_shared() {
+            2
+        } else {
+            1
+        }
+    }
+
     /// The same, borrowed.
     pub fn view(&self) -> AttributeView<'_> {
         AttributeView {

@@ -9,7 +9,8 @@
 use super::{Message, MessageType};
 use crate::cursor::Cursor;
 use crate::error::Result;
-use crate::hdf5::Sizes;
+use crate::hdf5::{Encoding, Sizes};
+use crate::output::Output;
 
 pub(super) const NAME: &str = "attribute info message";
 
@@ -22,6 +23,8 @@ pub struct AttributeInfo {
     pub heap_address: Option<u64>,
     /// The version-2 B-tree by name.
     pub name_index_address: Option<u64>,
+    /// True where dense attributes are indexed by creation order too.
+    pub creation_order_indexed: bool,
     /// The version-2 B-tree by creation order.
     pub creation_order_index_address: Option<u64>,
 }
@@ -37,11 +40,29 @@ impl Message for AttributeInfo {
             max_creation_order: if flags & 1 != 0 { Some(cursor.u16()?) } else { None },
             heap_address: cursor.address_field(sizes.offset)?,
             name_index_address: cursor.address_field(sizes.offset)?,
+            creation_order_indexed: flags & 2 != 0,
             creation_order_index_address: match flags & 2 {
                 0 => None,
                 _ => cursor.address_field(sizes.offset)?,
             },
         })
+    }
+
+    fn encode_fields(&self, output: &mut Output, encoding: Encoding) -> Result<()> {
+        output.u8(0);
+        let is_tracked = self.max_creation_order.is_some();
+        output.u8(u8::from(is_tracked) | u8::from(self.creation_order_indexed) << 1);
+        if let Some(order) = self.max_creation_order {
+            output.u16(order);
+        }
+        let width = encoding.sizes.offset;
+        output.sized_address("fractal heap address", self.heap_address, width)?;
+        output.sized_address("name index address", self.name_index_address, width)?;
+        if self.creation_order_indexed {
+            let address = self.creation_order_index_address;
+            output.sized_address("creation order index address", address, width)?;
+        }
+        Ok(())
     }
 }
 

@@ -8,8 +8,9 @@
 use super::{Message, MessageType};
 use crate::cursor::Cursor;
 use crate::error::Result;
-use crate::hdf5::Sizes;
 use crate::hdf5::superblock::BtreeK;
+use crate::hdf5::{Encoding, Sizes};
+use crate::output::Output;
 
 pub(super) const NAME: &str = "B-tree K values message";
 
@@ -24,6 +25,14 @@ impl Message for BtreeK {
             group_internal: cursor.u16()?,
             group_leaf: cursor.u16()?,
         })
+    }
+
+    fn encode_fields(&self, output: &mut Output, _encoding: Encoding) -> Result<()> {
+        output.u8(0);
+        output.u16(self.indexed_storage);
+        output.u16(self.group_internal);
+        output.u16(self.group_leaf);
+        Ok(())
     }
 }
 

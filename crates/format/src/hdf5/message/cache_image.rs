@@ -9,7 +9,8 @@
 use super::{Message, MessageType};
 use crate::cursor::Cursor;
 use crate::error::Result;
-use crate::hdf5::Sizes;
+use crate::hdf5::{Encoding, Sizes};
+use crate::output::Output;
 
 pub(super) const NAME: &str = "metadata cache image message";
 
@@ -32,6 +33,12 @@ impl Message for CacheImage {
             address: cursor.address_field(sizes.offset)?,
             len_bytes: cursor.uint(sizes.length)?,
         })
+    }
+
+    fn encode_fields(&self, output: &mut Output, encoding: Encoding) -> Result<()> {
+        output.u8(0);
+        output.sized_address("address", self.address, encoding.sizes.offset)?;
+        output.sized("bytes", self.len_bytes, encoding.sizes.length)
     }
 }
 

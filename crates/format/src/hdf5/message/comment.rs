@@ -8,7 +8,8 @@
 use super::{Message, MessageType};
 use crate::cursor::Cursor;
 use crate::error::Result;
-use crate::hdf5::Sizes;
+use crate::hdf5::{Encoding, Sizes};
+use crate::output::Output;
 
 pub(super) const NAME: &str = "object comment message";
 
@@ -22,6 +23,15 @@ impl Message for Comment {
 
     fn decode_fields(cursor: &mut Cursor<'_>, _sizes: Sizes) -> Result<Self> {
         cursor.nul_terminated().map(|comment| Self(comment.to_vec()))
+    }
+
+    fn encode_fields(&self, output: &mut Output, _encoding: Encoding) -> Result<()> {
+        if self.0.contains(&0) {
+            return Err(output.bad_field("byte of the comment", 0));
+        }
+        output.put(&self.0);
+        output.u8(0);
+        Ok(())
     }
 }
 

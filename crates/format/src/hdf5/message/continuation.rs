@@ -8,7 +8,8 @@
 use super::{Message, MessageType};
 use crate::cursor::Cursor;
 use crate::error::Result;
-use crate::hdf5::Sizes;
+use crate::hdf5::{Encoding, Sizes};
+use crate::output::Output;
 
 pub(super) const NAME: &str = "continuation message";
 
@@ -29,6 +30,11 @@ impl Message for Continuation {
         let address = cursor.address_field(sizes.offset)?;
         let address = address.ok_or_else(|| cursor.bad_field("address", u64::MAX))?;
         Ok(Self { address, len_bytes: cursor.uint(sizes.length)? })
+    }
+
+    fn encode_fields(&self, output: &mut Output, encoding: Encoding) -> Result<()> {
+        output.sized_address("address", Some(self.address), encoding.sizes.offset)?;
+        output.sized("bytes", self.len_bytes, encoding.sizes.length)
     }
 }
 

@@ -12,8 +12,9 @@
 use super::{Message, MessageType};
 use crate::cursor::Cursor;
 use crate::error::{ErrorKind, Result};
-use crate::hdf5::Sizes;
+use crate::hdf5::{Encoding, OldestReader, Sizes};
 use crate::limits;
+use crate::output::Output;
 
 pub(super) const NAME: &str = "dataspace message";
 
@@ -93,6 +94,31 @@ impl Message for Dataspace {
             dimensions.push(Dimension { size, max });
         }
         Ok(Self::Simple(dimensions))
+    }
+
+    fn encode_fields(&self, output: &mut Output, encoding: Encoding) -> Result<()> {
+        let sizes = encoding.sizes;
+        // Version 1 cannot tell a null space from a scalar.
+        let is_first = encoding.oldest_reader == OldestReader::V16 && *self != Self::Null;
+        let axes = self.dimensions();
+        output.limited("rank", axes.len() as u64, limits::RANK)?;
+        output.put(&[if is_first { 1 } else { 2 }, axes.len() as u8, u8::from(!axes.is_empty())]);
+        if is_first {
+            output.zeros(5);
+        } else {
+            output.u8(match self {
+                Self::Scalar => 0,
+                Self::Simple(_) => 1,
+                Self::Null => 2,
+            });
+        }
+        for axis in axes {
+            output.sized("size of a dimension", axis.size, sizes.length)?;
+        }
+        for axis in axes {
+            output.sized_address("maximum of a dimension", axis.max, sizes.length)?;
+        }
+        Ok(())
     }
 }
 

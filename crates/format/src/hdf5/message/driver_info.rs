@@ -8,7 +8,8 @@
 use super::{Message, MessageType};
 use crate::cursor::Cursor;
 use crate::error::Result;
-use crate::hdf5::Sizes;
+use crate::hdf5::{Encoding, Sizes};
+use crate::output::Output;
 
 pub(super) const NAME: &str = "driver info message";
 
@@ -30,6 +31,12 @@ impl Message for DriverInfo {
         let driver = cursor.array()?;
         let len = usize::from(cursor.u16()?);
         Ok(Self { driver, information: cursor.take(len)?.to_vec() })
+    }
+
+    fn encode_fields(&self, output: &mut Output, _encoding: Encoding) -> Result<()> {
+        output.u8(0);
+        output.put(&self.driver);
+        output.counted("size", &self.information)
     }
 }
 

@@ -9,7 +9,8 @@
 use super::{Message, MessageType};
 use crate::cursor::Cursor;
 use crate::error::Result;
-use crate::hdf5::Sizes;
+use crate::hdf5::{Encoding, Sizes};
+use crate::output::Output;
 
 pub(super) const NAME: &str = "external data files message";
 
@@ -59,6 +60,22 @@ impl Message for ExternalFileList {
             })
             .collect::<Result<_>>()?;
         Ok(Self { heap_address, slots })
+    }
+
+    fn encode_fields(&self, output: &mut Output, encoding: Encoding) -> Result<()> {
+        let sizes = encoding.sizes;
+        output.u8(1);
+        output.zeros(3);
+        for _ in ["allocated slots", "used slots"] {
+            output.sized("number of files", self.slots.len() as u64, 2)?;
+        }
+        output.sized_address("local heap address", Some(self.heap_address), sizes.offset)?;
+        for slot in &self.slots {
+            output.sized("name offset", slot.name_offset, sizes.length)?;
+            output.sized("offset in the file", slot.file_offset, sizes.length)?;
+            output.sized_address("size", slot.len_bytes, sizes.length)?;
+        }
+        Ok(())
     }
 }
 

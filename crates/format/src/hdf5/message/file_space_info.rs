@@ -12,9 +12,14 @@
 use super::{Message, MessageType};
 use crate::cursor::Cursor;
 use crate::error::{ErrorKind, Result};
-use crate::hdf5::Sizes;
+use crate::hdf5::{Encoding, Sizes};
+use crate::output::Output;
 
 pub(super) const NAME: &str = "file space info message";
+
+/// Free-space managers of version 0, of version 1.
+const OLD_MANAGERS: usize = 6;
+const MANAGERS: usize = 12;
 
 /// How free space is managed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,9 +32,11 @@ pub struct FileSpaceInfo {
     pub threshold_bytes: u64,
     /// Size of a page of the file, in bytes; `None` in version 0.
     pub page_bytes: Option<u64>,
+    /// Free space at the end of a page that is smaller than this is not tracked; version 1.
+    pub page_end_threshold_bytes: u16,
     /// End of allocated space before the free-space managers were written; version 1.
     pub end_of_allocation_address: Option<u64>,
-    /// The free-space managers that exist.
+    /// The free-space managers, where the file keeps them: 6 in version 0, 12 in version 1.
     pub manager_addresses: Vec<Option<u64>>,
 }
 
@@ -45,21 +52,22 @@ impl Message for FileSpaceInfo {
             strategy,
             threshold_bytes: 0,
             page_bytes: None,
+            page_end_threshold_bytes: 0,
             end_of_allocation_address: None,
             manager_addresses: Vec::new(),
         };
         let managers = match version {
             0 => {
                 info.threshold_bytes = cursor.uint(sizes.length)?;
-                if strategy == 1 { 6 } else { 0 }
+                if strategy == 1 { OLD_MANAGERS } else { 0 }
             }
             1 => {
                 let persistent = cursor.u8()? != 0;
                 info.threshold_bytes = cursor.uint(sizes.length)?;
                 info.page_bytes = Some(cursor.uint(sizes.length)?);
-                cursor.skip(2)?;
+                info.page_end_threshold_bytes = cursor.u16()?;
                 info.end_of_allocation_address = cursor.address_field(sizes.offset)?;
-                if persistent { 12 } else { 0 }
+                if persistent { MANAGERS } else { 0 }
             }
             _ => return Err(cursor.error(ErrorKind::Version { found: u64::from(version) })),
         };
@@ -67,6 +75,34 @@ impl Message for FileSpaceInfo {
             info.manager_addresses.push(cursor.address_field(sizes.offset)?);
         }
         Ok(info)
+    }
+
+    fn encode_fields(&self, output: &mut Output, encoding: Encoding) -> Result<()> {
+        let (sizes, count) = (encoding.sizes, self.manager_addresses.len());
+        let is_complete = match self.version {
+            0 => count == if self.strategy == 1 { OLD_MANAGERS } else { 0 },
+            1 => count == 0 || count == MANAGERS,
+            found => return Err(output.error(ErrorKind::Version { found: u64::from(found) })),
+        };
+        if !is_complete {
+            return Err(output.bad_field("number of free-space managers", count as u64));
+        }
+        output.u8(self.version);
+        output.u8(self.strategy);
+        if self.version == 0 {
+            output.sized("threshold", self.threshold_bytes, sizes.length)?;
+        } else {
+            output.u8(u8::from(count > 0));
+            output.sized("threshold", self.threshold_bytes, sizes.length)?;
+            output.sized("page size", self.page_bytes.unwrap_or(0), sizes.length)?;
+            output.u16(self.page_end_threshold_bytes);
+            let end = self.end_of_allocation_address;
+            output.sized_address("end of allocated space", end, sizes.offset)?;
+        }
+        for &address in &self.manager_addresses {
+            output.sized_address("free-space manager address", address, sizes.offset)?;
+        }
+        Ok(())
     }
 }
 

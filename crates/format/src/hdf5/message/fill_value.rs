@@ -13,10 +13,14 @@ use std::sync::Arc;
 use super::{Message, MessageType};
 use crate::cursor::Cursor;
 use crate::error::{ErrorKind, Result};
-use crate::hdf5::Sizes;
+use crate::hdf5::{Encoding, OldestReader, Sizes};
+use crate::output::Output;
 
 pub(super) const NAME: &str = "fill value message";
 pub(super) const OLD_NAME: &str = "old fill value message";
+
+const FLAG_UNDEFINED: u8 = 0x10;
+const FLAG_HAS_VALUE: u8 = 0x20;
 
 /// A data set's fill value and when it is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,6 +77,15 @@ impl AllocationTime {
             _ => Self::Unknown,
         }
     }
+
+    fn number(self) -> u8 {
+        match self {
+            Self::Unknown => 0,
+            Self::Early => 1,
+            Self::Late => 2,
+            Self::Incremental => 3,
+        }
+    }
 }
 
 impl WriteTime {
@@ -83,6 +96,14 @@ impl WriteTime {
             2 => Self::IfSet,
             _ => return Err(cursor.bad_field("fill value write time", u64::from(number))),
         })
+    }
+
+    fn number(self) -> u8 {
+        match self {
+            Self::OnAllocation => 0,
+            Self::Never => 1,
+            Self::IfSet => 2,
+        }
     }
 }
 
@@ -95,6 +116,20 @@ impl Fill {
             size if size >> 31 != 0 => Self::Undefined,
             size => Self::User(cursor.take(size as usize)?.into()),
         })
+    }
+
+    fn encode(&self, output: &mut Output) -> Result<()> {
+        match self {
+            Self::Undefined => output.u32(u32::MAX),
+            Self::Default => output.u32(0),
+            Self::User(value) if value.is_empty() => return Err(output.bad_field("size", 0)),
+            Self::User(value) => {
+                let len = output.limited("size", value.len() as u64, i32::MAX as u64)?;
+                output.u32(len as u32);
+                output.put(value);
+            }
+        }
+        Ok(())
     }
 }
 
@@ -113,7 +148,7 @@ impl Message for FillValue {
             }
             3 => {
                 let flags = cursor.u8()?;
-                let value = match (flags & 0x10 != 0, flags & 0x20 != 0) {
+                let value = match (flags & FLAG_UNDEFINED != 0, flags & FLAG_HAS_VALUE != 0) {
                     (true, true) => {
                         return Err(cursor.bad_field("fill value flags", u64::from(flags)));
                     }
@@ -128,6 +163,22 @@ impl Message for FillValue {
         let write_time = WriteTime::decode(cursor, write)?;
         let allocation_time = AllocationTime::from_number(allocation);
         Ok(Self { allocation_time, write_time, value })
+    }
+
+    fn encode_fields(&self, output: &mut Output, encoding: Encoding) -> Result<()> {
+        let (allocation, write) = (self.allocation_time.number(), self.write_time.number());
+        if encoding.oldest_reader == OldestReader::V16 {
+            let is_defined = self.value != Fill::Undefined;
+            output.put(&[2, allocation, write, u8::from(is_defined)]);
+            return if is_defined { self.value.encode(output) } else { Ok(()) };
+        }
+        let value_flags = match self.value {
+            Fill::Undefined => FLAG_UNDEFINED,
+            Fill::Default => 0,
+            Fill::User(_) => FLAG_HAS_VALUE,
+        };
+        output.put(&[3, allocation | write << 2 | value_flags]);
+        if value_flags == FLAG_HAS_VALUE { self.value.encode(output) } else { Ok(()) }
     }
 }
 
@@ -151,6 +202,10 @@ impl Message for OldFillValue {
 
     fn decode_fields(cursor: &mut Cursor<'_>, _sizes: Sizes) -> Result<Self> {
         Fill::decode(cursor).map(Self)
+    }
+
+    fn encode_fields(&self, output: &mut Output, _encoding: Encoding) -> Result<()> {
+        self.0.encode(output)
     }
 }
 

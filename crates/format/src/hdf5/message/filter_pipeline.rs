@@ -16,8 +16,9 @@ use std::sync::Arc;
 use super::{Message, MessageType};
 use crate::cursor::Cursor;
 use crate::error::{ErrorKind, Result};
-use crate::hdf5::Sizes;
+use crate::hdf5::{Encoding, OldestReader, Sizes};
 use crate::limits;
+use crate::output::Output;
 
 pub(super) const NAME: &str = "filter pipeline message";
 
@@ -66,6 +67,31 @@ impl Filter {
         }
         Ok(Self { id, name: padded[..name_end].into(), flags, values })
     }
+
+    fn encode(&self, output: &mut Output, version: u8) -> Result<()> {
+        output.u16(self.id);
+        let has_name = version == 1 || self.id >= FIRST_NAMED_ID;
+        let mut name = if has_name { self.name.to_vec() } else { Vec::new() };
+        if !name.is_empty() {
+            name.push(0);
+        }
+        if version == 1 {
+            name.resize(name.len().next_multiple_of(8), 0);
+        }
+        if has_name {
+            output.sized("length of a filter's name", name.len() as u64, 2)?;
+        }
+        output.u16(self.flags);
+        output.sized("number of a filter's values", self.values.len() as u64, 2)?;
+        output.put(&name);
+        for &value in &self.values {
+            output.u32(value);
+        }
+        if version == 1 && self.values.len() % 2 == 1 {
+            output.zeros(4);
+        }
+        Ok(())
+    }
 }
 
 impl Message for FilterPipeline {
@@ -83,6 +109,17 @@ impl Message for FilterPipeline {
         }
         let filters = (0..count).map(|_| Filter::decode(cursor, version)).collect::<Result<_>>()?;
         Ok(Self { filters })
+    }
+
+    fn encode_fields(&self, output: &mut Output, encoding: Encoding) -> Result<()> {
+        let version = if encoding.oldest_reader == OldestReader::V16 { 1 } else { 2 };
+        let count =
+            output.limited("number of filters", self.filters.len() as u64, limits::FILTERS)?;
+        output.put(&[version, count as u8]);
+        if version == 1 {
+            output.zeros(6);
+        }
+        self.filters.iter().try_for_each(|filter| filter.encode(output, version))
     }
 }
 

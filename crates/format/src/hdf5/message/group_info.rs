@@ -10,7 +10,8 @@
 use super::{Message, MessageType};
 use crate::cursor::Cursor;
 use crate::error::Result;
-use crate::hdf5::Sizes;
+use crate::hdf5::{Encoding, Sizes};
+use crate::output::Output;
 
 pub(super) const NAME: &str = "group info message";
 
@@ -34,6 +35,16 @@ impl Message for GroupInfo {
             phase_change: pair_if(cursor, flags & 1 != 0)?,
             estimates: pair_if(cursor, flags & 2 != 0)?,
         })
+    }
+
+    fn encode_fields(&self, output: &mut Output, _encoding: Encoding) -> Result<()> {
+        output.u8(0);
+        output.u8(u8::from(self.phase_change.is_some()) | u8::from(self.estimates.is_some()) << 1);
+        for (first, second) in self.phase_change.into_iter().chain(self.estimates) {
+            output.u16(first);
+            output.u16(second);
+        }
+        Ok(())
     }
 }
 

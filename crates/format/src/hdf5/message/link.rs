@@ -18,9 +18,18 @@ use super::datatype::CharacterSet;
 use super::{Message, MessageType};
 use crate::cursor::Cursor;
 use crate::error::{ErrorKind, Result};
-use crate::hdf5::Sizes;
+use crate::hdf5::{Encoding, Sizes};
+use crate::output::Output;
 
 pub(super) const NAME: &str = "link message";
+
+const HARD: u8 = 0;
+const SOFT: u8 = 1;
+const EXTERNAL: u8 = 64;
+
+const FLAG_CREATION_ORDER: u8 = 0x04;
+const FLAG_LINK_TYPE: u8 = 0x08;
+const FLAG_CHARSET: u8 = 0x10;
 
 /// A name in a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,10 +80,12 @@ impl Message for Link {
     fn decode_fields(cursor: &mut Cursor<'_>, sizes: Sizes) -> Result<Self> {
         cursor.version(1)?;
         let flags = cursor.u8()?;
-        let link_type = if flags & 0x08 != 0 { cursor.u8()? } else { 0 };
-        let creation_order =
-            if flags & 0x04 != 0 { Some(i64::from_le_bytes(cursor.array()?)) } else { None };
-        let charset = if flags & 0x10 != 0 { cursor.u8()? } else { 0 };
+        let link_type = if flags & FLAG_LINK_TYPE != 0 { cursor.u8()? } else { HARD };
+        let creation_order = match flags & FLAG_CREATION_ORDER {
+            0 => None,
+            _ => Some(i64::from_le_bytes(cursor.array()?)),
+        };
+        let charset = if flags & FLAG_CHARSET != 0 { cursor.u8()? } else { 0 };
         let len = cursor.uint(1 << (flags & 3))?;
         if len == 0 {
             return Err(cursor.bad_field("length of the name", 0));
@@ -82,19 +93,82 @@ impl Message for Link {
         cursor.require(len)?;
         let name = cursor.take(len as usize)?.into();
         let target = match link_type {
-            0 => {
+            HARD => {
                 let address = cursor.address_field(sizes.offset)?;
                 let address = address.ok_or_else(|| cursor.bad_field("address", u64::MAX))?;
                 LinkTarget::Hard { address }
             }
-            1 => LinkTarget::Soft { path: decode_value(cursor)?.into() },
-            64 => decode_external(cursor)?,
+            SOFT => LinkTarget::Soft { path: decode_value(cursor)?.into() },
+            EXTERNAL => decode_external(cursor)?,
             65.. => {
                 LinkTarget::UserDefined { class: link_type, data: decode_value(cursor)?.into() }
             }
             _ => return Err(cursor.bad_field("link type", u64::from(link_type))),
         };
         Ok(Self { name, charset: CharacterSet::from_number(charset), creation_order, target })
+    }
+
+    fn encode_fields(&self, output: &mut Output, encoding: Encoding) -> Result<()> {
+        let name_len = self.name.len() as u64;
+        if name_len == 0 {
+            return Err(output.bad_field("length of the name", 0));
+        }
+        let width_bits = width_bits(name_len);
+        let link_type = match self.target {
+            LinkTarget::Hard { .. } => HARD,
+            LinkTarget::Soft { .. } => SOFT,
+            LinkTarget::External { .. } => EXTERNAL,
+            LinkTarget::UserDefined { class, .. } => class,
+        };
+        let mut flags = width_bits;
+        flags |= if link_type == HARD { 0 } else { FLAG_LINK_TYPE };
+        flags |= if self.creation_order.is_some() { FLAG_CREATION_ORDER } else { 0 };
+        flags |= if self.charset == CharacterSet::Ascii { 0 } else { FLAG_CHARSET };
+        output.put(&[1, flags]);
+        if link_type != HARD {
+            output.u8(link_type);
+        }
+        if let Some(order) = self.creation_order {
+            output.put(&order.to_le_bytes());
+        }
+        if self.charset != CharacterSet::Ascii {
+            output.u8(self.charset.number());
+        }
+        output.uint(name_len, 1 << width_bits);
+        output.put(&self.name);
+        self.target.encode(output, encoding.sizes)
+    }
+}
+
+/// The bits that say how many bytes a count of up to `len` takes: 0 to 3 for 1, 2, 4 and 8.
+pub(in crate::hdf5) fn width_bits(len: u64) -> u8 {
+    match len {
+        0..=0xff => 0,
+        0x100..=0xffff => 1,
+        0x1_0000..=0xffff_ffff => 2,
+        _ => 3,
+    }
+}
+
+impl LinkTarget {
+    fn encode(&self, output: &mut Output, sizes: Sizes) -> Result<()> {
+        match self {
+            Self::Hard { address } => output.sized_address("address", Some(*address), sizes.offset),
+            Self::Soft { path } => output.counted("length of the path", path),
+            Self::External { file, path } => {
+                if file.contains(&0) || path.contains(&0) {
+                    return Err(output.bad_field("byte of the file name or path", 0));
+                }
+                let value = [&[0], &file[..], &[0], path, &[0]].concat();
+                output.counted("length of file name and path", &value)
+            }
+            Self::UserDefined { class, data } => {
+                if *class <= EXTERNAL {
+                    return Err(output.bad_field("link type", u64::from(*class)));
+                }
+                output.counted("length of the data", data)
+            }
+        }
     }
 }
 

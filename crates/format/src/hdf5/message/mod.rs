@@ -35,7 +35,8 @@ use std::sync::Arc;
 
 use crate::cursor::Cursor;
 use crate::error::{Error, ErrorKind, Result};
-use crate::hdf5::Sizes;
+use crate::hdf5::{Encoding, Sizes};
+use crate::output::Output;
 
 pub use attribute::{Attribute, AttributeView};
 pub use attribute_info::AttributeInfo;
@@ -129,6 +130,12 @@ pub trait Message: Sized {
     /// Decodes the fields at the cursor's place.
     fn decode_fields(cursor: &mut Cursor<'_>, sizes: Sizes) -> Result<Self>;
 
+    /// Encodes the fields, without what a header of version 1 pads them with.
+    ///
+    /// # Errors
+    /// What the format has no room for.
+    fn encode_fields(&self, output: &mut Output, encoding: Encoding) -> Result<()>;
+
     /// Decodes `bytes`, all the bytes there are, which stand at `address`.
     ///
     /// # Errors
@@ -137,6 +144,16 @@ pub trait Message: Sized {
         let mut cursor = Cursor::new(bytes, Self::NAME, address);
         Self::decode_fields(&mut cursor, sizes).map_err(|error| error.at_end(bytes.len() as u64))
     }
+
+    /// The bytes behind the message's prefix.
+    ///
+    /// # Errors
+    /// See [`Self::encode_fields`].
+    fn encode(&self, encoding: Encoding) -> Result<Vec<u8>> {
+        let mut output = Output::of(Self::NAME);
+        self.encode_fields(&mut output, encoding)?;
+        Ok(output.into_bytes())
+    }
 }
 
 /// The flags in a message's prefix.
@@ -144,6 +161,21 @@ pub trait Message: Sized {
 pub struct MessageFlags(pub u8);
 
 impl MessageFlags {
+    /// Nothing special.
+    pub const NONE: Self = Self(0);
+    /// The message never changes.
+    pub const CONSTANT: Self = Self(0x01);
+    /// The bytes are a reference to the message, not the message.
+    pub const SHARED: Self = Self(0x02);
+    /// The message is never shared.
+    pub const NOT_SHARED: Self = Self(0x04);
+
+    /// These and `other`.
+    #[must_use]
+    pub fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
     /// The message never changes.
     pub fn is_constant(self) -> bool {
         self.0 & 0x01 != 0
@@ -220,5 +252,51 @@ impl RawMessage {
                 },
             }),
         }
+    }
+}
+
+/// A message that is to be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewMessage {
+    /// What it is.
+    pub message_type: MessageType,
+    /// How it may be treated.
+    pub flags: MessageFlags,
+    /// When it was added, among the attributes of the object, where the header tracks that.
+    pub creation_order: Option<u16>,
+    /// The bytes behind the prefix.
+    pub bytes: Vec<u8>,
+}
+
+impl NewMessage {
+    /// `message` encoded.
+    ///
+    /// # Errors
+    /// What the format has no room for.
+    pub fn new<M: Message>(message: &M, flags: MessageFlags, encoding: Encoding) -> Result<Self> {
+        let bytes = message.encode(encoding)?;
+        Ok(Self { message_type: M::TYPE, flags, creation_order: None, bytes })
+    }
+
+    /// `message` encoded, or the reference to it; the flag that tells which is set accordingly.
+    ///
+    /// # Errors
+    /// What the format has no room for.
+    pub fn maybe_shared<M: Message>(
+        message: &MaybeShared<M>,
+        flags: MessageFlags,
+        encoding: Encoding,
+    ) -> Result<Self> {
+        let shared = if message.is_shared() { MessageFlags::SHARED } else { MessageFlags::NONE };
+        let (bytes, flags) = (message.encode(encoding)?, flags.with(shared));
+        Ok(Self { message_type: M::TYPE, flags, creation_order: None, bytes })
+    }
+}
+
+impl From<&RawMessage> for NewMessage {
+    /// The same message; [`RawMessage::bytes`] may be longer than its fields, and stay so.
+    fn from(raw: &RawMessage) -> Self {
+        let RawMessage { message_type, flags, creation_order, .. } = *raw;
+        Self { message_type, flags, creation_order, bytes: raw.bytes().to_vec() }
     }
 }

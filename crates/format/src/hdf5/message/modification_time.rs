@@ -10,7 +10,8 @@
 use super::{Message, MessageType};
 use crate::cursor::Cursor;
 use crate::error::Result;
-use crate::hdf5::Sizes;
+use crate::hdf5::{Encoding, Sizes};
+use crate::output::Output;
 
 pub(super) const NAME: &str = "modification time message";
 pub(super) const OLD_NAME: &str = "old modification time message";
@@ -27,6 +28,13 @@ impl Message for ModificationTime {
         cursor.version(1)?;
         cursor.skip(3)?;
         cursor.u32().map(Self)
+    }
+
+    fn encode_fields(&self, output: &mut Output, _encoding: Encoding) -> Result<()> {
+        output.u8(1);
+        output.zeros(3);
+        output.u32(self.0);
+        Ok(())
     }
 }
 
@@ -52,6 +60,17 @@ impl Message for OldModificationTime {
         }
         Ok(Self { year, month_to_second })
     }
+
+    fn encode_fields(&self, output: &mut Output, _encoding: Encoding) -> Result<()> {
+        let (century, year) = (self.year / 100, self.year % 100);
+        encode_pair(output, century)?;
+        encode_pair(output, year)?;
+        for part in self.month_to_second {
+            encode_pair(output, u16::from(part))?;
+        }
+        output.zeros(2);
+        Ok(())
+    }
 }
 
 /// Two decimal digits.
@@ -64,6 +83,12 @@ fn decode_pair(cursor: &mut Cursor<'_>) -> Result<u8> {
         value = value * 10 + (byte - b'0');
     }
     Ok(value)
+}
+
+fn encode_pair(output: &mut Output, value: u16) -> Result<()> {
+    output.limited("part of a date", u64::from(value), 99)?;
+    output.put(format!("{value:02}").as_bytes());
+    Ok(())
 }
 
 #[cfg(test)]

@@ -8,7 +8,8 @@
 use super::{Message, MessageType};
 use crate::cursor::Cursor;
 use crate::error::Result;
-use crate::hdf5::Sizes;
+use crate::hdf5::{Encoding, Sizes};
+use crate::output::Output;
 
 pub(super) const NAME: &str = "reference count message";
 
@@ -23,6 +24,12 @@ impl Message for ReferenceCount {
     fn decode_fields(cursor: &mut Cursor<'_>, _sizes: Sizes) -> Result<Self> {
         cursor.version(0)?;
         cursor.u32().map(Self)
+    }
+
+    fn encode_fields(&self, output: &mut Output, _encoding: Encoding) -> Result<()> {
+        output.u8(0);
+        output.u32(self.0);
+        Ok(())
     }
 }
 

@@ -9,9 +9,14 @@
 
 use crate::cursor::Cursor;
 use crate::error::{ErrorKind, Result};
-use crate::hdf5::Sizes;
+use crate::hdf5::message::Message;
+use crate::hdf5::{Encoding, Sizes};
+use crate::output::Output;
 
 const NAME: &str = "shared message";
+
+const SHARING_HEAP: u8 = 1;
+const SHARING_OBJECT: u8 = 2;
 
 /// A message, or the reference that leads to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +44,24 @@ impl<T> MaybeShared<T> {
             Self::Shared(_) => None,
         }
     }
+
+    /// True where the bytes are a reference.
+    pub fn is_shared(&self) -> bool {
+        matches!(self, Self::Shared(_))
+    }
+}
+
+impl<M: Message> MaybeShared<M> {
+    /// The message's own bytes, or those of the reference.
+    ///
+    /// # Errors
+    /// What the format has no room for.
+    pub fn encode(&self, encoding: Encoding) -> Result<Vec<u8>> {
+        match self {
+            Self::Own(message) => message.encode(encoding),
+            Self::Shared(reference) => reference.encode(encoding.sizes),
+        }
+    }
 }
 
 impl SharedReference {
@@ -54,7 +77,7 @@ impl SharedReference {
         match (version, sharing) {
             // The place of a symbol table entry's name offset stays unused.
             (1, _) => cursor.skip(6 + sizes.length)?,
-            (3, 1) => return Ok(Self::Heap(cursor.array()?)),
+            (3, SHARING_HEAP) => return Ok(Self::Heap(cursor.array()?)),
             (2 | 3, _) => {}
             _ => return Err(cursor.error(ErrorKind::Version { found: u64::from(version) })),
         }
@@ -62,6 +85,26 @@ impl SharedReference {
             .address_field(sizes.offset)?
             .map(Self::Object)
             .ok_or_else(|| cursor.bad_field("address", u64::MAX))
+    }
+
+    /// The bytes of a message whose "shared" flag is set: version 2, which HDF5 1.6 reads, and
+    /// version 3 for what only that one can say.
+    ///
+    /// # Errors
+    /// An address that the file's addresses have no room for.
+    pub fn encode(&self, sizes: Sizes) -> Result<Vec<u8>> {
+        let mut output = Output::of(NAME);
+        match self {
+            Self::Object(address) => {
+                output.put(&[2, SHARING_OBJECT]);
+                output.sized_address("address", Some(*address), sizes.offset)?;
+            }
+            Self::Heap(id) => {
+                output.put(&[3, SHARING_HEAP]);
+                output.put(id);
+            }
+        }
+        Ok(output.into_bytes())
     }
 }
 

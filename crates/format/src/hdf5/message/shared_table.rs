@@ -9,7 +9,8 @@
 use super::{Message, MessageType};
 use crate::cursor::Cursor;
 use crate::error::Result;
-use crate::hdf5::Sizes;
+use crate::hdf5::{Encoding, Sizes};
+use crate::output::Output;
 
 pub(super) const NAME: &str = "shared message table message";
 
@@ -31,6 +32,13 @@ impl Message for SharedMessageTableLocation {
         let address = cursor.address_field(sizes.offset)?;
         let address = address.ok_or_else(|| cursor.bad_field("table address", u64::MAX))?;
         Ok(Self { address, index_count: cursor.u8()? })
+    }
+
+    fn encode_fields(&self, output: &mut Output, encoding: Encoding) -> Result<()> {
+        output.u8(0);
+        output.sized_address("table address", Some(self.address), encoding.sizes.offset)?;
+        output.u8(self.index_count);
+        Ok(())
     }
 }
 

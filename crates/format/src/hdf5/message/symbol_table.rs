@@ -8,7 +8,8 @@
 use super::{Message, MessageType};
 use crate::cursor::Cursor;
 use crate::error::Result;
-use crate::hdf5::Sizes;
+use crate::hdf5::{Encoding, Sizes};
+use crate::output::Output;
 
 pub(super) const NAME: &str = "symbol table message";
 
@@ -33,6 +34,12 @@ impl Message for SymbolTable {
             btree_address: defined("B-tree address")?,
             heap_address: defined("local heap address")?,
         })
+    }
+
+    fn encode_fields(&self, output: &mut Output, encoding: Encoding) -> Result<()> {
+        let width = encoding.sizes.offset;
+        output.sized_address("B-tree address", Some(self.btree_address), width)?;
+        output.sized_address("local heap address", Some(self.heap_address), width)
     }
 }
 

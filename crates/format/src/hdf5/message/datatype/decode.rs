@@ -3,13 +3,11 @@
 use std::sync::Arc;
 
 use super::{
-    BitPadding, ByteOrder, CharacterSet, Datatype, EnumMember, FixedPoint, Float, Member, NAME,
+    BitPadding, ByteOrder, CharacterSet, Datatype, EnumMember, FixedPoint, Float, Member,
     Normalization, ReferenceKind, StringPadding,
 };
 use crate::cursor::Cursor;
 use crate::error::{ErrorKind, Result};
-use crate::hdf5::Sizes;
-use crate::hdf5::message::{Message, MessageType};
 use crate::limits;
 
 /// The first eight bytes, which all classes have.
@@ -20,17 +18,8 @@ struct Prefix {
     size: u32,
 }
 
-impl Message for Datatype {
-    const TYPE: MessageType = MessageType::DATATYPE;
-    const NAME: &'static str = NAME;
-
-    fn decode_fields(cursor: &mut Cursor<'_>, _sizes: Sizes) -> Result<Self> {
-        decode(cursor, 0)
-    }
-}
-
 /// Decodes the type at the cursor's place, which is nested in `depth` others.
-fn decode(cursor: &mut Cursor<'_>, depth: u32) -> Result<Datatype> {
+pub(super) fn decode(cursor: &mut Cursor<'_>, depth: u32) -> Result<Datatype> {
     cursor.limited("nesting depth", u64::from(depth), u64::from(limits::DATATYPE_DEPTH))?;
     let first = cursor.u8()?;
     let [low, middle, high] = cursor.array::<3>()?;
@@ -201,9 +190,7 @@ fn decode_compound(cursor: &mut Cursor<'_>, prefix: &Prefix, depth: u32) -> Resu
         let offset = if prefix.version < 3 {
             cursor.u32()?
         } else {
-            // As many bytes as the size of the element needs.
-            let width = (4 - prefix.size.leading_zeros() / 8).max(1);
-            cursor.uint(width as usize)? as u32
+            cursor.uint(offset_width(prefix.size))? as u32
         };
         let dimensions = if prefix.version == 1 { decode_old_dimensions(cursor)? } else { vec![] };
         let mut datatype = decode(cursor, depth + 1)?;
@@ -216,6 +203,11 @@ fn decode_compound(cursor: &mut Cursor<'_>, prefix: &Prefix, depth: u32) -> Resu
         members.push(Member { name, offset, datatype });
     }
     Ok(Datatype::Compound { size: prefix.size, members: members.into() })
+}
+
+/// Bytes of a member's offset from version 3 on: as many as the `size` of the element needs.
+pub(super) fn offset_width(size: u32) -> usize {
+    (4 - size.leading_zeros() as usize / 8).max(1)
 }
 
 /// The dimensions that a version-1 member carries, before there was an array class.
@@ -295,7 +287,7 @@ fn decode_enumeration(cursor: &mut Cursor<'_>, prefix: &Prefix, depth: u32) -> R
 }
 
 /// At most 16 `bytes` as an integer of the type's sign and byte order.
-fn enum_value(bytes: &[u8], integer: FixedPoint) -> i128 {
+pub(super) fn enum_value(bytes: &[u8], integer: FixedPoint) -> i128 {
     let highest = match integer.byte_order {
         ByteOrder::Big => bytes.first(),
         _ => bytes.last(),

@@ -5,15 +5,22 @@
 //!   4 size of an element (4)
 //!   8 properties, as the class has them: bit ranges, members, a base type, ...
 //! ```
-//! `decode.rs` reads it, `describe.rs` writes a type as one line of text.
+//! `decode.rs` reads it, `encode.rs` writes it, `describe.rs` says a type in one line of text.
 //! Specification: IV.A.2.d "The Datatype Message".
 
 mod decode;
 mod describe;
+mod encode;
 #[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
+
+use super::{Message, MessageType};
+use crate::cursor::Cursor;
+use crate::error::Result;
+use crate::hdf5::{Encoding, Sizes};
+use crate::output::Output;
 
 pub(super) const NAME: &str = "datatype message";
 
@@ -249,6 +256,19 @@ pub struct EnumMember {
     pub value: i128,
 }
 
+impl Message for Datatype {
+    const TYPE: MessageType = MessageType::DATATYPE;
+    const NAME: &'static str = NAME;
+
+    fn decode_fields(cursor: &mut Cursor<'_>, _sizes: Sizes) -> Result<Self> {
+        decode::decode(cursor, 0)
+    }
+
+    fn encode_fields(&self, output: &mut Output, encoding: Encoding) -> Result<()> {
+        encode::encode(output, self, encoding.oldest_reader)
+    }
+}
+
 impl Datatype {
     /// Bytes of one element in the file.
     pub fn size(&self) -> u32 {
@@ -293,6 +313,16 @@ impl StringPadding {
             other => Self::Reserved(other),
         }
     }
+
+    /// Its number, which takes 4 bits.
+    fn number(self) -> u8 {
+        match self {
+            Self::NullTerminated => 0,
+            Self::NullPadded => 1,
+            Self::SpacePadded => 2,
+            Self::Reserved(number) => number & 0x0f,
+        }
+    }
 }
 
 impl CharacterSet {
@@ -301,6 +331,15 @@ impl CharacterSet {
             0 => Self::Ascii,
             1 => Self::Utf8,
             other => Self::Reserved(other),
+        }
+    }
+
+    /// Its number, which takes a byte or 4 bits.
+    pub(in crate::hdf5) fn number(self) -> u8 {
+        match self {
+            Self::Ascii => 0,
+            Self::Utf8 => 1,
+            Self::Reserved(number) => number,
         }
     }
 }

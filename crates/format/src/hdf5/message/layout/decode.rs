@@ -1,30 +1,24 @@
 //! Bytes to a [`Layout`].
 
-use super::{ChunkIndex, ChunkedLayout, ExtensibleArrayParameters, FilteredChunk, Layout, NAME};
+use super::{ChunkIndex, ChunkedLayout, ExtensibleArrayParameters, FilteredChunk, Layout};
 use crate::cursor::Cursor;
 use crate::error::{ErrorKind, Result};
 use crate::hdf5::Sizes;
-use crate::hdf5::message::{Message, MessageType};
 use crate::limits;
 
-const COMPACT: u8 = 0;
-const CONTIGUOUS: u8 = 1;
-const CHUNKED: u8 = 2;
-const VIRTUAL: u8 = 3;
+pub(super) const COMPACT: u8 = 0;
+pub(super) const CONTIGUOUS: u8 = 1;
+pub(super) const CHUNKED: u8 = 2;
+pub(super) const VIRTUAL: u8 = 3;
 
-const FLAG_EDGE_CHUNKS_UNFILTERED: u8 = 1;
-const FLAG_SINGLE_CHUNK_FILTERED: u8 = 2;
+pub(super) const FLAG_EDGE_CHUNKS_UNFILTERED: u8 = 1;
+pub(super) const FLAG_SINGLE_CHUNK_FILTERED: u8 = 2;
 
-impl Message for Layout {
-    const TYPE: MessageType = MessageType::LAYOUT;
-    const NAME: &'static str = NAME;
-
-    fn decode_fields(cursor: &mut Cursor<'_>, sizes: Sizes) -> Result<Self> {
-        match cursor.u8()? {
-            1 | 2 => decode_old(cursor, sizes),
-            version @ 3..=5 => decode_new(cursor, version, sizes),
-            version => Err(cursor.error(ErrorKind::Version { found: u64::from(version) })),
-        }
+pub(super) fn decode(cursor: &mut Cursor<'_>, sizes: Sizes) -> Result<Layout> {
+    match cursor.u8()? {
+        1 | 2 => decode_old(cursor, sizes),
+        version @ 3..=5 => decode_new(cursor, version, sizes),
+        version => Err(cursor.error(ErrorKind::Version { found: u64::from(version) })),
     }
 }
 

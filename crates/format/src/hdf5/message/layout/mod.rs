@@ -17,10 +17,17 @@
 //! Specification: IV.A.2.i "The Data Layout Message".
 
 mod decode;
+mod encode;
 #[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
+
+use super::{Message, MessageType};
+use crate::cursor::Cursor;
+use crate::error::Result;
+use crate::hdf5::{Encoding, Sizes};
+use crate::output::Output;
 
 pub(super) const NAME: &str = "data layout message";
 
@@ -118,4 +125,19 @@ pub struct ExtensibleArrayParameters {
     pub data_block_min_entries: u8,
     /// Bits that count the entries of a data block's page.
     pub page_bits: u8,
+}
+
+impl Message for Layout {
+    const TYPE: MessageType = MessageType::LAYOUT;
+    const NAME: &'static str = NAME;
+
+    fn decode_fields(cursor: &mut Cursor<'_>, sizes: Sizes) -> Result<Self> {
+        decode::decode(cursor, sizes)
+    }
+
+    /// Version 3; version 4 for the newer chunk indexes, virtual data sets, and readers from 1.10
+    /// on.
+    fn encode_fields(&self, output: &mut Output, encoding: Encoding) -> Result<()> {
+        encode::encode(output, self, encoding)
+    }
 }
