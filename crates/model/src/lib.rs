@@ -10,6 +10,7 @@ pub mod data_type;
 pub mod fill;
 pub mod names;
 pub mod number;
+pub mod quantize;
 pub mod selection;
 pub mod shape;
 pub mod stored;
@@ -19,6 +20,7 @@ pub use convert::{ConvertError, Misfit, RangeReport, Rules, convert};
 pub use data_type::{Atomic, DataType, DefinitionFault, Field, ForeignType, UserClass, UserType};
 pub use names::NameFault;
 pub use number::Number;
+pub use quantize::{Quantization, QuantizeFault};
 pub use selection::{Axis, Index, Indexed, Selection, SelectionError, parse_indices};
 pub use stored::{
     DecodeError, EncodeError, Heap, HeapWriter, NativeOrder, NoHeap, PartialInt, StoredMember,
