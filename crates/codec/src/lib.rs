@@ -7,6 +7,7 @@
 //! `libdeflate` (the C library), `filter::simd` (vector instructions).
 
 mod bits;
+mod deflate;
 pub mod error;
 mod filter;
 mod libdeflate;

@@ -43,6 +43,12 @@ pub(crate) fn deflate_zlib(
     })
 }
 
+/// The checksum that stands at the end of a zlib stream.
+pub(crate) fn adler32(bytes: &[u8]) -> u32 {
+    // SAFETY: the library reads `bytes.len()` bytes; the checksum of nothing is 1.
+    unsafe { sys::libdeflate_adler32(1, bytes.as_ptr().cast(), bytes.len()) }
+}
+
 /// The library's working memory (some 11 KiB), owned.
 struct Decompressor(NonNull<sys::libdeflate_decompressor>);
 

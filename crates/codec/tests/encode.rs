@@ -30,7 +30,7 @@ proptest! {
     #[test]
     fn codecs_behind_shuffle_before_a_checksum(bytes in chunk(), size in 1_u32..20) {
         let codecs: &[(u16, &[u32])] = &[
-            (1, &[0]), (1, &[1]), (1, &[4]), (1, &[9]), (1, &[]),
+            (1, &[0]), (1, &[1]), (1, &[4]), (1, &[5]), (1, &[9]), (1, &[]),
             (32000, &[]),
             (32015, &[]), (32015, &[19]), (32015, &[-5_i32 as u32]),
         ];
@@ -42,15 +42,58 @@ proptest! {
     }
 }
 
-#[test]
-fn optional_filters_that_gain_nothing_are_left_out() {
+/// Rows of bytes of different kinds, as a shuffle makes them: alike, a few values, smooth, noise.
+fn rows(len: usize) -> Vec<u8> {
+    let mut noise = noise();
+    let row = len / 5;
+    let mut bytes = vec![67; row];
+    bytes.extend((0..row).map(|i| (i / 900 % 3) as u8));
+    bytes.extend((0..row).map(|i| (i % 360 / 3) as u8 ^ (i / 7000) as u8));
+    bytes.extend((0..row).map(|i| (128.0 + 90.0 * (i as f32 / 50.0).sin()) as u8));
+    bytes.extend((&mut noise).take(row));
+    bytes.resize(len, 1);
+    bytes
+}
+
+fn noise() -> impl Iterator<Item = u8> {
     let mut state = 1_u32;
-    let noise: Vec<u8> = std::iter::repeat_with(|| {
+    std::iter::repeat_with(move || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (state >> 24) as u8
     })
-    .take(1000)
-    .collect();
+}
+
+#[test]
+fn long_chunks_of_many_kinds_survive_every_level_of_deflate() {
+    let noise: Vec<u8> = noise().take(700_001).collect();
+    for level in 0..=9 {
+        let deflate = pipeline(&[(1, &[level])]);
+        for len in [0, 1, 2, 7, 8, 9, 1023, 1025, 65_535, 65_536, 300_000, 2_000_003] {
+            round_trip(&deflate, &rows(len));
+        }
+        for bytes in [vec![0; 1_000_000], noise.clone(), [&noise[..70_000], &noise].concat()] {
+            let stored = round_trip(&deflate, &bytes).1;
+            assert!(
+                stored.len() < bytes.len() + bytes.len() / 1000 + 12,
+                "{level}: {}",
+                stored.len()
+            );
+        }
+    }
+}
+
+#[test]
+fn what_deflate_gives_depends_on_nothing_but_the_chunk() {
+    let deflate = pipeline(&[(1, &[1])]);
+    let (first, other) = (rows(100_000), rows(90_000));
+    let stored = round_trip(&deflate, &first).1;
+    round_trip(&deflate, &other);
+    assert_eq!(round_trip(&deflate, &first).1, stored);
+}
+
+#[test]
+fn optional_filters_that_gain_nothing_are_left_out() {
+    let noise: Vec<u8> = noise().take(1000).collect();
     let lzf = pipeline(&[(2, &[4]), (32000, &[]), (3, &[])]);
     let (mask, stored) = round_trip(&lzf, &noise);
     assert!(mask == 0 && stored.len() > 1004);

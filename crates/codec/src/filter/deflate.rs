@@ -1,5 +1,6 @@
 //! Filter 1, deflate: one zlib stream (RFC 1950) per chunk.
 
+use crate::deflate;
 use crate::error::ErrorKind;
 use crate::libdeflate;
 use crate::uninit::Output;
@@ -8,6 +9,11 @@ use crate::uninit::Output;
 pub(crate) fn decode(_: &[u32], input: &[u8], output: &mut Output<'_>) -> Result<(), ErrorKind> {
     libdeflate::inflate_zlib(input, output)
 }
+
+/// Deflate with a window of 32 KiB, at the fastest level.
+const HEADER: [u8; 2] = [0x78, 0x01];
+const CHECKSUM_LEN: usize = 4;
+const _: () = assert!((HEADER[0] as u32 * 256 + HEADER[1] as u32).is_multiple_of(31));
 
 /// The level where the parameters name none, zlib's own.
 const DEFAULT_LEVEL: u32 = 6;
@@ -22,7 +28,27 @@ pub(crate) fn encode(
     output: &mut Vec<u8>,
 ) -> Result<(), ErrorKind> {
     match parameters.first().copied().unwrap_or(DEFAULT_LEVEL) {
+        1 => encode_fast(input, output),
+        // The library's level 5 loses to zlib's where long stretches are alike.
+        5 => libdeflate::deflate_zlib(6, input, output),
         level @ 0..=9 => libdeflate::deflate_zlib(level, input, output),
         value => Err(ErrorKind::Parameter { index: 0, value }),
     }
+}
+
+/// Wraps what our own encoder gives: the compression method with its window, the level, then the
+/// checksum, big-endian.
+fn encode_fast(input: &[u8], output: &mut Vec<u8>) -> Result<(), ErrorKind> {
+    let bound = HEADER.len() + deflate::bound(input.len());
+    // What is overwritten anyway need not be zeros.
+    output.truncate(bound);
+    output
+        .try_reserve_exact(bound - output.len() + CHECKSUM_LEN)
+        .map_err(|_| ErrorKind::OutOfMemory { wanted_bytes: bound })?;
+    output.resize(bound, 0);
+    output[..HEADER.len()].copy_from_slice(&HEADER);
+    let len = deflate::encode(input, &mut output[HEADER.len()..]);
+    output.truncate(HEADER.len() + len);
+    output.extend(libdeflate::adler32(input).to_be_bytes());
+    Ok(())
 }
