@@ -24,8 +24,14 @@ pub struct Error {
 pub enum ErrorKind {
     /// The file cannot be opened.
     Open(Arc<io::Error>),
+    /// The file cannot be written because somebody has it open.
+    InUse { by: User },
     /// Storage failed to deliver bytes.
     Storage { address: u64, length_bytes: u64, source: Arc<io::Error> },
+    /// Storage failed to take bytes, which are lost.
+    Write { address: u64, length_bytes: u64, source: Arc<io::Error> },
+    /// A new file, written beside its name, could not take it and is lost.
+    Publish(Arc<io::Error>),
     /// Neither classic netCDF nor HDF5.
     UnknownFormat { first_bytes: Vec<u8> },
     /// Another array format that is known by its first bytes.
@@ -50,6 +56,17 @@ pub enum ErrorKind {
     OtherFile { path: String, reason: OtherFileReason },
     /// More than a stated bound.
     Limit { what: &'static str, value: u64, limit: u64 },
+}
+
+/// Who has a file open that is to be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum User {
+    /// This process, for writing.
+    ThisProcess,
+    /// Another process, for writing.
+    OtherWriter,
+    /// Another process, which has locked it for reading, as libhdf5 does.
+    OtherReader,
 }
 
 /// Why another file that this one refers to was not read.
@@ -94,6 +111,15 @@ impl fmt::Display for ErrorKind {
             Self::Storage { address, length_bytes, source } => {
                 write!(f, "reading {length_bytes} bytes at address {address}: {source}")
             }
+            Self::InUse { by } => f.write_str(match by {
+                User::ThisProcess => "is being written by this process already",
+                User::OtherWriter => "is being written by another process",
+                User::OtherReader => "is locked by another process that reads it",
+            }),
+            Self::Write { address, length_bytes, source } => {
+                write!(f, "writing {length_bytes} bytes at address {address}: {source}")
+            }
+            Self::Publish(source) => write!(f, "the new file could not take its name: {source}"),
             Self::UnknownFormat { first_bytes } => write!(
                 f,
                 "neither classic netCDF nor HDF5: begins with \"{}\"",
@@ -133,7 +159,10 @@ impl fmt::Display for ErrorKind {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.kind {
-            ErrorKind::Open(source) | ErrorKind::Storage { source, .. } => Some(source.as_ref()),
+            ErrorKind::Open(source)
+            | ErrorKind::Publish(source)
+            | ErrorKind::Storage { source, .. }
+            | ErrorKind::Write { source, .. } => Some(source.as_ref()),
             ErrorKind::Structure(source) => Some(source),
             ErrorKind::Chunk { source, .. } => Some(source.as_ref()),
             _ => None,

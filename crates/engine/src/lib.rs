@@ -35,4 +35,5 @@ pub use error::{Error, ErrorKind, Result};
 pub use file::{File, Format, Group, LeftOut, OpenOptions};
 pub use isotach_model as model;
 pub use mapping::hdf5;
+pub use storage::Durability;
 pub use variable::{Endianness, FilterUse, StorageInfo, StorageKind, Variable};

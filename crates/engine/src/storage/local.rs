@@ -23,6 +23,11 @@ impl LocalFile {
         }
         Ok(Self { file })
     }
+
+    /// The open file itself.
+    pub(super) fn file(&self) -> &File {
+        &self.file
+    }
 }
 
 impl From<File> for LocalFile {

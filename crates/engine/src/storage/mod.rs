@@ -1,4 +1,4 @@
-//! Where bytes come from: a local file, memory, or whatever a caller brings.
+//! Where bytes come from and go to: a local file, memory, or whatever a caller brings.
 //!
 //! First station of the road: `mapping` reads structures through [`metadata::MetadataReader`],
 //! `read` reads elements and chunks from the [`Storage`] itself.
@@ -9,15 +9,21 @@ use std::sync::Arc;
 
 mod blocks;
 mod expected;
+pub mod growing_memory;
 pub mod local;
 pub mod memory;
 pub mod metadata;
 pub(crate) mod reopening;
+pub mod replacement;
 pub(crate) mod uninit;
+pub mod writable_file;
 
+pub use growing_memory::GrowingMemory;
 pub use local::LocalFile;
 pub use memory::Memory;
 pub use metadata::{MetadataBytes, MetadataReader};
+pub use replacement::Replacement;
+pub use writable_file::{Creation, WritableFile};
 
 use crate::error::{Error, ErrorKind};
 
@@ -70,6 +76,16 @@ pub trait WritableStorage: Storage {
 
     /// Comes back when everything written before survives a loss of power.
     fn sync(&self) -> io::Result<()>;
+}
+
+/// What a commit survives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Durability {
+    /// The end of the process, whatever ended it. Nothing waits for the disk.
+    #[default]
+    Process,
+    /// A loss of power, too.
+    Power,
 }
 
 /// The error that `file` did not deliver `length_bytes` bytes at `address`.
