@@ -17,7 +17,8 @@
 use crate::cursor::Cursor;
 use crate::error::{ErrorKind, Result};
 use crate::hdf5::Sizes;
-use crate::hdf5::group::symbol_table_entry::SymbolTableEntry;
+use crate::hdf5::group::symbol_table_entry::{EntryCache, SymbolTableEntry};
+use crate::output::Output;
 
 /// The eight bytes that say "HDF5".
 pub const SIGNATURE: [u8; 8] = *b"\x89HDF\r\n\x1a\n";
@@ -92,6 +93,102 @@ pub fn is_signature(bytes: &[u8]) -> bool {
 }
 
 impl Superblock {
+    /// A superblock of version 2 with addresses of 8 bytes, for a new file.
+    ///
+    /// `end_of_file_address` counts from the start of the storage; `root_address`, like all
+    /// addresses in the file, from `base_address`.
+    pub fn new(base_address: u64, root_address: u64, end_of_file_address: u64) -> Self {
+        Self {
+            version: 2,
+            sizes: Sizes::default(),
+            status_flags: 0,
+            base_address,
+            stored_base_address: base_address,
+            end_of_file_address,
+            extension_address: None,
+            driver_information_address: None,
+            free_space_address: None,
+            root_address,
+            root_entry: None,
+            btree_k: BtreeK::default(),
+        }
+    }
+
+    /// The superblock's bytes, which stand at [`Self::base_address`] of the storage; as many as
+    /// they were before, where the superblock was decoded.
+    ///
+    /// # Errors
+    /// An address that the file's addresses have no room for, or that lies before the base; no
+    /// symbol table entry of the root group in version 0 or 1.
+    pub fn encode(&self) -> Result<Vec<u8>> {
+        let mut output = Output::of(NAME);
+        output.put(&SIGNATURE);
+        output.u8(self.version);
+        match self.version {
+            0 | 1 => self.encode_old(&mut output)?,
+            2 | 3 => self.encode_new(&mut output)?,
+            version => return Err(output.error(ErrorKind::Version { found: u64::from(version) })),
+        }
+        Ok(output.into_bytes())
+    }
+
+    /// Version 0 and 1, behind the version.
+    fn encode_old(&self, output: &mut Output) -> Result<()> {
+        let (sizes, width) = (self.sizes, self.sizes.offset);
+        // Versions of the free-space information, the root group's entry and, behind a reserved
+        // byte, of shared messages.
+        output.zeros(4);
+        output.put(&[sizes.offset as u8, sizes.length as u8, 0]);
+        output.u16(self.btree_k.group_leaf);
+        output.u16(self.btree_k.group_internal);
+        output.u32(self.status_flags);
+        if self.version == 1 {
+            output.u16(self.btree_k.indexed_storage);
+            output.zeros(2);
+        }
+        output.sized_address("base address", Some(self.stored_base_address), width)?;
+        output.sized_address("free-space address", self.free_space_address, width)?;
+        self.encode_end_of_file(output)?;
+        let driver_information = self.driver_information_address;
+        output.sized_address("driver information address", driver_information, width)?;
+        let entry = self.root_entry.as_ref().ok_or_else(|| {
+            let feature = "no root group entry in version";
+            output.error(ErrorKind::Unsupported { feature, value: u64::from(self.version) })
+        })?;
+        let mut addresses = vec![Some(self.root_address)];
+        if let EntryCache::Group { btree_address, heap_address } = entry.cache {
+            addresses.extend([btree_address, heap_address]);
+        }
+        for address in addresses {
+            Output::of(NAME).sized_address("address of the root group", address, width)?;
+        }
+        let header_address = Some(self.root_address);
+        SymbolTableEntry { header_address, ..entry.clone() }.encode(output, sizes);
+        Ok(())
+    }
+
+    /// Version 2 and 3, behind the version.
+    fn encode_new(&self, output: &mut Output) -> Result<()> {
+        let (sizes, width) = (self.sizes, self.sizes.offset);
+        output.put(&[sizes.offset as u8, sizes.length as u8]);
+        output.sized("status flags", u64::from(self.status_flags), 1)?;
+        output.sized_address("base address", Some(self.stored_base_address), width)?;
+        output.sized_address("superblock extension address", self.extension_address, width)?;
+        self.encode_end_of_file(output)?;
+        output.sized_address("root group address", Some(self.root_address), width)?;
+        output.checksum();
+        Ok(())
+    }
+
+    /// The end of the file as it is where the base is the stored one.
+    fn encode_end_of_file(&self, output: &mut Output) -> Result<()> {
+        let address = self.end_of_file_address.checked_sub(self.base_address);
+        let address = address.and_then(|len| len.checked_add(self.stored_base_address));
+        let end = self.end_of_file_address;
+        let address = address.ok_or_else(|| output.bad_field("end-of-file address", end))?;
+        output.sized_address("end-of-file address", Some(address), self.sizes.offset)
+    }
+
     /// Decodes the superblock in `bytes`, whose signature was found at `found_address` of the
     /// storage. Needs [`USUAL_BYTES`] or says how many more.
     pub fn decode(bytes: &[u8], found_address: u64) -> Result<Self> {
@@ -224,7 +321,6 @@ fn defined(cursor: &mut Cursor<'_>, sizes: Sizes, field: &'static str) -> Result
 mod tests {
     use super::*;
     use crate::checksum::lookup3;
-    use crate::hdf5::group::symbol_table_entry::EntryCache;
 
     fn version_2(base: u64) -> Vec<u8> {
         let mut bytes = SIGNATURE.to_vec();
@@ -250,14 +346,14 @@ mod tests {
     #[test]
     fn new_version() {
         let superblock = Superblock::decode(&version_2(0), 0).unwrap();
-        assert_eq!(superblock.root_address, 48);
-        assert_eq!(superblock.extension_address, None);
-        assert_eq!(superblock.end_of_file_address, 4096);
+        assert_eq!(superblock, Superblock::new(0, 48, 4096));
+        assert_eq!(superblock.encode(), Ok(version_2(0)));
     }
 
     #[test]
     fn old_version_with_narrow_addresses() {
         let superblock = Superblock::decode(&version_1_narrow(), 0).unwrap();
+        assert_eq!(superblock.encode(), Ok(version_1_narrow()));
         assert_eq!(superblock.sizes, Sizes { offset: 4, length: 2 });
         assert_eq!(superblock.root_address, 96);
         assert_eq!(
@@ -273,6 +369,27 @@ mod tests {
         let superblock = Superblock::decode(&version_2(512), 1024).unwrap();
         assert_eq!((superblock.base_address, superblock.stored_base_address), (1024, 512));
         assert_eq!(superblock.end_of_file_address, 4096 + 1024);
+        assert_eq!(superblock.encode(), Ok(version_2(512)));
+    }
+
+    #[test]
+    fn a_new_file_behind_a_user_block() {
+        let superblock = Superblock::new(512, 48, 4096 + 512);
+        assert_eq!(superblock.encode(), Ok(version_2(512)));
+        assert_eq!(superblock.encode().unwrap().len(), 48);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_not_encoded() {
+        let superblock = Superblock::new(512, 48, 100);
+        let kind = ErrorKind::Field { field: "end-of-file address", value: 100 };
+        assert_eq!(superblock.encode().unwrap_err().kind, kind);
+        let mut superblock = Superblock::decode(&version_1_narrow(), 0).unwrap();
+        superblock.end_of_file_address = 1 << 32;
+        assert!(matches!(superblock.encode().unwrap_err().kind, ErrorKind::Limit { .. }));
+        superblock.end_of_file_address = 96;
+        superblock.root_entry = None;
+        assert!(matches!(superblock.encode().unwrap_err().kind, ErrorKind::Unsupported { .. }));
     }
 
     #[test]

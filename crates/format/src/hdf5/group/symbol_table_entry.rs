@@ -12,6 +12,7 @@
 use super::super::Sizes;
 use crate::cursor::Cursor;
 use crate::error::Result;
+use crate::output::Output;
 
 /// Bytes of the scratch-pad space.
 const SCRATCH_BYTES: usize = 16;
@@ -68,5 +69,30 @@ impl SymbolTableEntry {
             other => return Err(cursor.bad_field("cache type", u64::from(other))),
         };
         Ok(Self { name_offset, header_address, cache })
+    }
+
+    /// Writes the entry; what is cached of a group is left out where it does not fit.
+    pub fn encode(&self, output: &mut Output, sizes: Sizes) {
+        output.uint(self.name_offset, sizes.offset);
+        output.address(self.header_address, sizes.offset);
+        let mut scratch = Output::with_capacity(SCRATCH_BYTES);
+        let cache_type = match self.cache {
+            EntryCache::Group { btree_address, heap_address }
+                if 2 * sizes.offset <= SCRATCH_BYTES =>
+            {
+                scratch.address(btree_address, sizes.offset);
+                scratch.address(heap_address, sizes.offset);
+                1
+            }
+            EntryCache::None | EntryCache::Group { .. } => 0,
+            EntryCache::SoftLink { value_offset } => {
+                scratch.u32(value_offset);
+                2
+            }
+        };
+        output.u32(cache_type);
+        output.zeros(4);
+        output.put(scratch.bytes());
+        output.zeros(SCRATCH_BYTES - scratch.len());
     }
 }

@@ -22,6 +22,13 @@ pub struct Continuation {
     pub len_bytes: u64,
 }
 
+impl Continuation {
+    /// Bytes of the message.
+    pub fn byte_len(sizes: Sizes) -> usize {
+        sizes.offset + sizes.length
+    }
+}
+
 impl Message for Continuation {
     const TYPE: MessageType = MessageType::CONTINUATION;
     const NAME: &'static str = NAME;

@@ -15,9 +15,16 @@
 //! ```
 //! A header is read block by block: [`ObjectHeader::decode_prefix`] has the first block, and
 //! while [`ObjectHeader::next_continuation`] names another, its bytes go to
-//! [`ObjectHeader::decode_continuation`].
+//! [`ObjectHeader::decode_continuation`]. A [`NewHeader`] is written in one block;
+//! [`ObjectHeader::rewrite`] gives an object that exists other messages.
 //!
 //! Specification: IV.A "Data Object Headers".
+
+mod block;
+mod new_header;
+mod rewrite;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{HashSet, VecDeque};
 use std::ops::Range;
@@ -28,12 +35,20 @@ use crate::error::{ErrorKind, Result};
 use crate::hdf5::Sizes;
 use crate::hdf5::message::{Continuation, Message, MessageFlags, MessageType, RawMessage};
 use crate::limits;
+use block::MessageFormat;
+
+pub use new_header::NewHeader;
+pub use rewrite::{Rewrite, RewrittenHeader};
 
 const NAME: &str = "object header";
 const CONTINUATION_NAME: &str = "object header continuation block";
 const SIGNATURE: [u8; 4] = *b"OHDR";
 const CONTINUATION_SIGNATURE: [u8; 4] = *b"OCHK";
 const CHECKSUM_BYTES: usize = 4;
+/// Bytes of a version-1 prefix.
+const FIRST_PREFIX_BYTES: usize = 16;
+/// Bytes of a version-2 prefix up to the flags.
+const FIXED_PREFIX_BYTES: usize = 6;
 
 /// A good first read of a header: most have no more.
 pub const USUAL_BYTES: usize = 512;
@@ -64,10 +79,28 @@ pub struct ObjectHeader {
     pub attribute_order_tracked: bool,
     /// True where dense attributes are indexed by it (version 2).
     pub attribute_order_indexed: bool,
+    /// Bytes at the header's address, prefix, messages and checksum.
+    first_block_bytes: u64,
+    /// Says how many bytes the size of the first block takes (version 2).
+    width_bits: u8,
     messages: Vec<RawMessage>,
     pending: VecDeque<Continuation>,
+    continuations: Vec<Continuation>,
     /// Addresses of continuation blocks.
     visited: HashSet<u64>,
+}
+
+/// What a version-2 prefix says of the object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Properties {
+    /// See [`ObjectHeader::times`].
+    pub times: Option<Times>,
+    /// See [`ObjectHeader::attribute_phase_change`].
+    pub attribute_phase_change: Option<(u16, u16)>,
+    /// See [`ObjectHeader::attribute_order_tracked`].
+    pub attribute_order_tracked: bool,
+    /// See [`ObjectHeader::attribute_order_indexed`].
+    pub attribute_order_indexed: bool,
 }
 
 /// Seconds since 1970-01-01 00:00 UTC.
@@ -99,8 +132,11 @@ impl ObjectHeader {
             attribute_phase_change: None,
             attribute_order_tracked: false,
             attribute_order_indexed: false,
+            first_block_bytes: 0,
+            width_bits: 0,
             messages: Vec::new(),
             pending: VecDeque::new(),
+            continuations: Vec::new(),
             visited: HashSet::new(),
         };
         if bytes.first() == Some(&1) {
@@ -147,6 +183,26 @@ impl ObjectHeader {
         &self.messages
     }
 
+    /// Bytes at the header's address: those that stay where they are while the object exists.
+    pub fn first_block_bytes(&self) -> u64 {
+        self.first_block_bytes
+    }
+
+    /// The further blocks that were found so far.
+    pub fn continuations(&self) -> &[Continuation] {
+        &self.continuations
+    }
+
+    /// What the prefix says, where it is one of version 2.
+    pub fn properties(&self) -> Properties {
+        Properties {
+            times: self.times,
+            attribute_phase_change: self.attribute_phase_change,
+            attribute_order_tracked: self.attribute_order_tracked,
+            attribute_order_indexed: self.attribute_order_indexed,
+        }
+    }
+
     /// The first message of a type.
     pub fn find(&self, message_type: MessageType) -> Option<&RawMessage> {
         self.messages.iter().find(|message| message.message_type == message_type)
@@ -170,6 +226,7 @@ impl ObjectHeader {
         let start = cursor.position();
         cursor.require(u64::from(len))?;
         cursor.skip(len as usize)?;
+        self.first_block_bytes = cursor.position() as u64;
         self.add_block(cursor, bytes, start..cursor.position(), sizes)
     }
 
@@ -190,12 +247,14 @@ impl ObjectHeader {
         if flags & FLAG_PHASE_CHANGE != 0 {
             self.attribute_phase_change = Some((cursor.u16()?, cursor.u16()?));
         }
-        let len = cursor.uint(1 << (flags & 3))?;
+        self.width_bits = flags & 3;
+        let len = cursor.uint(1 << self.width_bits)?;
         cursor.require(len.saturating_add(CHECKSUM_BYTES as u64))?;
         let start = cursor.position();
         cursor.skip(len as usize)?;
         let end = cursor.position();
         cursor.verify_checksum()?;
+        self.first_block_bytes = cursor.position() as u64;
         self.add_block(cursor, bytes, start..end, sizes)
     }
 
@@ -210,7 +269,7 @@ impl ObjectHeader {
         let block: Arc<[u8]> = bytes.get(range.clone()).unwrap_or_default().into();
         let block_address = cursor.address().saturating_add(range.start as u64);
         let mut inner = Cursor::new(&block, NAME, block_address);
-        let prefix_bytes = self.message_prefix_bytes();
+        let prefix_bytes = self.format().prefix_bytes();
         if self.messages.is_empty() {
             self.messages.reserve(USUAL_MESSAGES);
         }
@@ -230,12 +289,9 @@ impl ObjectHeader {
         Ok(())
     }
 
-    fn message_prefix_bytes(&self) -> usize {
-        match (self.version, self.attribute_order_tracked) {
-            (1, _) => 8,
-            (_, true) => 6,
-            (_, false) => 4,
-        }
+    fn format(&self) -> MessageFormat {
+        let Self { version, attribute_order_tracked, .. } = *self;
+        MessageFormat { version, attribute_order_tracked }
     }
 
     fn decode_message(&self, cursor: &mut Cursor<'_>, block: &Arc<[u8]>) -> Result<RawMessage> {
@@ -277,10 +333,7 @@ impl ObjectHeader {
         let count = self.visited.len() as u64;
         cursor.limited("number of continuation blocks", count, limits::HEADER_CONTINUATIONS)?;
         self.pending.push_back(continuation);
+        self.continuations.push(continuation);
         Ok(())
     }
 }
-
-#[cfg(test)]
-#[path = "object_header_tests.rs"]
-mod tests;
