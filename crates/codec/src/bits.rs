@@ -87,6 +87,50 @@ impl<'a> BitReader<'a> {
     }
 }
 
+/// Writes bits to the end of a vector, from each byte's most significant bit on.
+pub(crate) struct BitWriter<'a> {
+    output: &'a mut Vec<u8>,
+    /// Bits not written yet, the newest one lowest; fewer than 32.
+    window: u64,
+    count: u32,
+}
+
+impl<'a> BitWriter<'a> {
+    pub(crate) fn new(output: &'a mut Vec<u8>) -> Self {
+        Self { output, window: 0, count: 0 }
+    }
+
+    /// Puts the lowest `count` bits of `bits`, at most 64.
+    pub(crate) fn put(&mut self, bits: u64, count: u32) {
+        debug_assert!(count <= 64);
+        if count > 32 {
+            self.put(bits >> 32, count - 32);
+            return self.put(bits, 32);
+        }
+        let mask = (1_u64 << count) - 1;
+        self.window = self.window << count | bits & mask;
+        self.count += count;
+        if self.count >= 32 {
+            self.count -= 32;
+            self.output.extend_from_slice(&((self.window >> self.count) as u32).to_be_bytes());
+        }
+    }
+
+    /// Puts `zeros` zeros and a one ("fundamental sequence").
+    pub(crate) fn put_unary(&mut self, zeros: u32) {
+        for _ in 0..zeros / 32 {
+            self.put(0, 32);
+        }
+        self.put(1, zeros % 32 + 1);
+    }
+
+    /// Writes what is left, the last byte filled up with zeros.
+    pub(crate) fn finish(self) {
+        let bytes = ((self.window << (32 - self.count)) as u32).to_be_bytes();
+        self.output.extend_from_slice(&bytes[..self.count.div_ceil(8) as usize]);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,6 +149,31 @@ mod tests {
             }
             assert_eq!(reader.take(width), None);
         }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let (mut output, mut state) = (vec![0xA5], 1_u64);
+        let mut numbers = Vec::new();
+        for count in (0..=64).cycle().take(1000) {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            numbers.push((state, count));
+        }
+        let mut writer = BitWriter::new(&mut output);
+        for &(bits, count) in &numbers {
+            writer.put(bits, count);
+            writer.put_unary(count * 3);
+        }
+        writer.finish();
+        let mut reader = BitReader::new(&output[1..]);
+        for (bits, count) in numbers {
+            let expected = if count == 64 { bits } else { bits & ((1 << count) - 1) };
+            assert_eq!(
+                (reader.take(count), reader.take_unary()),
+                (Some(expected), Some(count * 3))
+            );
+        }
+        assert!(reader.take(8).is_none());
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod common;
 
 use common::{chunk, decode, filter, pipeline};
 use isotach_codec::{ErrorKind, Pipeline, Scratch};
+use proptest::collection::vec;
 use proptest::prelude::*;
 
 /// Encodes, decodes, and gives the filter mask and what was stored.
@@ -31,13 +32,131 @@ proptest! {
     fn codecs_behind_shuffle_before_a_checksum(bytes in chunk(), size in 1_u32..20) {
         let codecs: &[(u16, &[u32])] = &[
             (1, &[0]), (1, &[1]), (1, &[4]), (1, &[5]), (1, &[9]), (1, &[]),
+            (307, &[]), (307, &[1]),
             (32000, &[]),
+            (32004, &[]), (32004, &[0]), (32004, &[100]),
             (32015, &[]), (32015, &[19]), (32015, &[-5_i32 as u32]),
         ];
         for &codec in codecs {
             let pipeline = pipeline(&[(2, &[size]), codec, (3, &[])]);
             prop_assert_eq!(round_trip(&pipeline, &bytes).0, 0);
             round_trip(&optional(pipeline), &bytes);
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn bitshuffle_of_any_size(bytes in chunk(), size in 1_usize..20, groups in 0_u32..40) {
+        let bytes = &bytes[..bytes.len() / size * size];
+        let plain = pipeline(&[(32008, &[0, 4, size as u32, 8 * groups, 0])]);
+        let stored = round_trip(&plain, bytes).1;
+        if groups > 0 {
+            prop_assert_eq!(stored, common::bitshuffle(bytes, size, 8 * groups as usize));
+        }
+        for codec in [&[2][..], &[3], &[3, 9]] {
+            let parameters = [&[0, 4, size as u32, 8 * groups], codec].concat();
+            round_trip(&pipeline(&[(32008, &parameters)]), bytes);
+        }
+    }
+
+    #[test]
+    fn blosc_of_any_size(bytes in chunk(), size in 1_u32..300, level in 0_u32..10) {
+        for (shuffle, codec) in (0..3).flat_map(|shuffle| (0..6).map(move |codec| (shuffle, codec))) {
+            let parameters = [2, 2, size, bytes.len() as u32, level, shuffle, codec];
+            let blosc = pipeline(&[(32001, &parameters)]);
+            let (mask, stored) = round_trip(&blosc, &bytes);
+            prop_assert!(mask == 0 && stored.len() <= bytes.len() + 16);
+            round_trip(&optional(blosc), &bytes);
+        }
+    }
+
+    #[test]
+    fn szip_of_any_size(
+        bytes in chunk(),
+        bits in prop_oneof![1_u32..=24, Just(32), Just(64)],
+        mask in prop_oneof![Just(4_u32), Just(32), Just(20), Just(48)],
+        half_block in 1_u32..=16,
+        line in 1_u32..=700,
+    ) {
+        let size = match bits { 0..=8 => 1, 9..=16 => 2, 17..=24 => 4, _ => bits / 8 };
+        let elements: Vec<u8> = bytes
+            .chunks_exact(size as usize)
+            .flat_map(|element| common::low_bits(element, bits, mask & 16 != 0))
+            .collect();
+        let szip = pipeline(&[(4, &[mask, 2 * half_block, bits, line])]);
+        prop_assert_eq!(round_trip(&szip, &elements).0, 0);
+        round_trip(&optional(szip), &elements);
+    }
+
+    #[test]
+    fn nbit_of_any_place(bytes in chunk(), size in 1_u32..=8, big in 0_u32..2, a in 0.0..1.0, b in 0.0..1.0) {
+        let precision = 1 + (a * f64::from(size * 8 - 1)) as u32;
+        let offset = (b * f64::from(size * 8 - precision + 1)) as u32;
+        let elements: Vec<u8> = bytes
+            .chunks_exact(size as usize)
+            .flat_map(|element| common::bits_at(element, precision, offset, big == 1))
+            .collect();
+        let count = elements.len() as u32 / size;
+        let nbit = pipeline(&[(5, &[8, 0, count, 1, size, big, precision, offset])]);
+        let stored = round_trip(&nbit, &elements).1;
+        prop_assert_eq!(stored.len(), (count * precision).div_ceil(8) as usize);
+    }
+
+    #[test]
+    fn scale_offset_of_whole_numbers(
+        bytes in chunk(),
+        log_size in 0_u32..4,
+        signed in 0_u32..2,
+        big in 0_u32..2,
+        fill in proptest::option::of(any::<u64>()),
+    ) {
+        let size = 1 << log_size;
+        let elements = &bytes[..bytes.len() / size * size];
+        let fill = fill.map(|fill| fill & (u64::MAX >> (64 - 8 * size)));
+        let count = (elements.len() / size) as u32;
+        let mut parameters = vec![2, 0, count, 0, size as u32, signed, big, fill.is_some().into()];
+        parameters.extend(fill.iter().flat_map(|fill| [*fill as u32, (fill >> 32) as u32]));
+        round_trip(&pipeline(&[(6, &parameters)]), elements);
+    }
+
+    #[test]
+    fn scale_offset_of_real_numbers(
+        values in prop_oneof![vec(-1e4..1e4, 0..300), vec(any::<f64>(), 0..50)],
+        decimals in -2..5_i32,
+        fill in proptest::option::of(-1e4..1e4),
+        double in any::<bool>(),
+    ) {
+        let mut values = values;
+        if let Some(fill) = fill {
+            values.iter_mut().step_by(7).for_each(|value| *value = fill);
+        }
+        let fill_bits = |fill: f64| if double { fill.to_bits() } else { u64::from((fill as f32).to_bits()) };
+        let size = if double { 8 } else { 4 };
+        let count = values.len() as u32;
+        let mut parameters = vec![0, decimals as u32, count, 1, size, 1, 0, fill.is_some().into()];
+        parameters.extend(fill.iter().flat_map(|&fill| [fill_bits(fill) as u32, (fill_bits(fill) >> 32) as u32]));
+        let bytes = |values: &[f64]| -> Vec<u8> { match double {
+            true => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
+            false => values.iter().flat_map(|value| (*value as f32).to_le_bytes()).collect(),
+        }};
+        let (pipeline, chunk) = (pipeline(&[(6, &parameters)]), bytes(&values));
+        let mut stored = Vec::new();
+        prop_assert_eq!(pipeline.encode(&chunk, &mut Scratch::default(), &mut stored), Ok(0));
+        let decoded = decode(&pipeline, &stored, 0, chunk.len()).unwrap();
+        for (new, old) in decoded.chunks(size as usize).zip(chunk.chunks(size as usize)) {
+            let value = |bytes: &[u8]| match double {
+                true => f64::from_le_bytes(bytes.try_into().unwrap()),
+                false => f32::from_le_bytes(bytes.try_into().unwrap()).into(),
+            };
+            let (new_value, old_value) = (value(new), value(old));
+            // Half a unit, and what arithmetic in the elements' own precision loses.
+            let precision = if double { 1e-15 } else { 1e-6 };
+            let bound = 0.501 * 10_f64.powi(-decimals) + precision * 2e4;
+            prop_assert!(new == old || (new_value - old_value).abs() <= bound, "{old_value}: {new_value}");
+            if Some(old_value) == fill.map(|fill| if double { fill } else { f64::from(fill as f32) }) {
+                prop_assert_eq!(new, old);
+            }
         }
     }
 }

@@ -16,7 +16,7 @@
 use crate::error::ErrorKind;
 use crate::filter::lz4::{self, Blocks};
 use crate::filter::{shuffle, simd, zstd};
-use crate::uninit::{Output, fill_vec};
+use crate::uninit::{Output, fill_vec, reserve};
 
 /// Elements in a block are a multiple of this.
 const GROUP: usize = 8;
@@ -38,21 +38,9 @@ pub(crate) fn decode(
     input: &[u8],
     output: &mut Output<'_>,
 ) -> Result<(), ErrorKind> {
-    let size = match parameters.get(2) {
-        None => return Err(ErrorKind::MissingParameter { index: 2 }),
-        Some(0) => return Err(ErrorKind::Parameter { index: 2, value: 0 }),
-        Some(&size) => size as usize,
-    };
-    let codec = match parameters.get(4) {
-        None | Some(0) => Codec::None,
-        Some(2) => Codec::Lz4,
-        Some(3) => Codec::Zstd,
-        Some(&value) => return Err(ErrorKind::Parameter { index: 4, value }),
-    };
+    let (size, codec) = (element_size(parameters)?, codec(parameters)?);
     if codec == Codec::None {
-        let block_elements = parameters.get(3).copied().unwrap_or(0);
-        let block_elements = block_elements_or_default(block_elements as usize, size)
-            .ok_or(ErrorKind::Parameter { index: 3, value: block_elements })?;
+        let block_elements = block_elements(parameters, size)?;
         return decode_blocks(
             Blocks { input, at: 0 },
             codec,
@@ -72,6 +60,72 @@ pub(crate) fn decode(
     let block_elements = block_elements_or_default(block_bytes / size, size)
         .ok_or(ErrorKind::Corrupt { what: "bitshuffle block size", at_byte: 8 })?;
     decode_blocks(blocks, codec, total, block_elements, output, size)
+}
+
+/// Encodes a chunk of whole elements.
+pub(crate) fn encode(
+    parameters: &[u32],
+    input: &[u8],
+    output: &mut Vec<u8>,
+) -> Result<(), ErrorKind> {
+    let (size, codec) = (element_size(parameters)?, codec(parameters)?);
+    let block_len = block_elements(parameters, size)?
+        .checked_mul(size)
+        .ok_or(ErrorKind::Parameter { index: 2, value: size as u32 })?;
+    if !input.len().is_multiple_of(size) {
+        let what = "bitshuffle length is no multiple of the element size";
+        return Err(ErrorKind::Corrupt { what, at_byte: input.len() });
+    }
+    reserve(output, 12 + input.len())?;
+    if codec != Codec::None {
+        let told = u32::try_from(block_len)
+            .map_err(|_| ErrorKind::Parameter { index: 3, value: parameters[3] })?;
+        output.extend((input.len() as u64).to_be_bytes());
+        output.extend(told.to_be_bytes());
+    }
+    let level = parameters.get(5).map_or(zstd::DEFAULT_LEVEL, |level| level.cast_signed());
+    let (bits, rest) = input.split_at(input.len() / (size * GROUP) * (size * GROUP));
+    let (mut shuffled, mut packed, mut rows) = (Vec::new(), Vec::new(), Vec::new());
+    for block in bits.chunks(block_len) {
+        if codec == Codec::None {
+            shuffle_bits(block, size, &mut rows, output)?;
+            continue;
+        }
+        shuffled.clear();
+        shuffle_bits(block, size, &mut rows, &mut shuffled)?;
+        if codec == Codec::Lz4 {
+            lz4::push_block(&shuffled, output)?;
+        } else {
+            zstd::encode_frame(level, &shuffled, &mut packed)?;
+            output.extend((packed.len() as u32).to_be_bytes());
+            output.extend_from_slice(&packed);
+        }
+    }
+    output.extend_from_slice(rest);
+    Ok(())
+}
+
+fn element_size(parameters: &[u32]) -> Result<usize, ErrorKind> {
+    match parameters.get(2) {
+        None => Err(ErrorKind::MissingParameter { index: 2 }),
+        Some(0) => Err(ErrorKind::Parameter { index: 2, value: 0 }),
+        Some(&size) => Ok(size as usize),
+    }
+}
+
+fn codec(parameters: &[u32]) -> Result<Codec, ErrorKind> {
+    match parameters.get(4) {
+        None | Some(0) => Ok(Codec::None),
+        Some(2) => Ok(Codec::Lz4),
+        Some(3) => Ok(Codec::Zstd),
+        Some(&value) => Err(ErrorKind::Parameter { index: 4, value }),
+    }
+}
+
+fn block_elements(parameters: &[u32], size: usize) -> Result<usize, ErrorKind> {
+    let asked = parameters.get(3).copied().unwrap_or(0);
+    block_elements_or_default(asked as usize, size)
+        .ok_or(ErrorKind::Parameter { index: 3, value: asked })
 }
 
 /// The elements per block, or `None` where they make no whole groups.
@@ -149,4 +203,26 @@ pub(super) fn unshuffle_bits(
     output.extend_with(rows.len(), |place| {
         shuffle::unshuffle_range(rows, size, count, 0, count, place)
     })
+}
+
+/// Appends the transposed bits of `block`, whole groups of elements of `size` bytes; `rows` is
+/// scratch. The steps of [`unshuffle_bits`], backwards.
+pub(super) fn shuffle_bits(
+    block: &[u8],
+    size: usize,
+    rows: &mut Vec<u8>,
+    output: &mut Vec<u8>,
+) -> Result<(), ErrorKind> {
+    fill_vec(rows, block.len(), |rows| {
+        rows.extend_with(block.len(), |place| simd::shuffle(block, size, place))
+    })?;
+    simd::transpose_bits(rows);
+    let mut eight_rows = Vec::new();
+    for row in rows.chunks_exact((block.len() / size).max(1)) {
+        fill_vec(&mut eight_rows, row.len(), |place| {
+            place.extend_with(row.len(), |place| simd::shuffle(row, GROUP, place))
+        })?;
+        output.extend_from_slice(&eight_rows);
+    }
+    Ok(())
 }

@@ -24,19 +24,19 @@ use crate::libdeflate;
 use crate::uninit::{Output, fill_vec};
 
 /// The last version of the format that Blosc 1 writes.
-const VERSION_BLOSC1: u8 = 2;
+pub(super) const VERSION_BLOSC1: u8 = 2;
 /// The newest version known.
 const VERSION_NEWEST: u8 = 5;
 
-const HEADER_LEN: usize = 16;
+pub(super) const HEADER_LEN: usize = 16;
 const EXTENDED_HEADER_LEN: usize = 32;
 
 /// Flags.
-const SHUFFLED: u8 = 0x01;
-const STORED: u8 = 0x02;
-const BIT_SHUFFLED: u8 = 0x04;
+pub(super) const SHUFFLED: u8 = 0x01;
+pub(super) const STORED: u8 = 0x02;
+pub(super) const BIT_SHUFFLED: u8 = 0x04;
 const DELTA_CODED: u8 = 0x08;
-const NOT_SPLIT: u8 = 0x10;
+pub(super) const NOT_SPLIT: u8 = 0x10;
 
 /// Blosc2's flags.
 const DICTIONARY: u8 = 0x01;
@@ -76,8 +76,8 @@ enum Content<'a> {
     Repeated(&'a [u8]),
 }
 
-#[derive(Clone, Copy)]
-enum Codec {
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Codec {
     BloscLz,
     Lz4,
     Snappy,

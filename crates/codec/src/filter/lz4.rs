@@ -8,7 +8,62 @@
 //! A block whose encoded length is its decoded length is stored as it is.
 
 use crate::error::ErrorKind;
-use crate::uninit::Output;
+use crate::uninit::{Output, reserve};
+
+/// Bytes in a block where the parameters name none.
+const DEFAULT_BLOCK_LEN: u32 = 1 << 30;
+/// The most that LZ4 can take.
+const MAX_BLOCK_LEN: u32 = 0x7E00_0000;
+
+/// Encodes `input` in blocks of as many bytes as the first parameter says.
+pub(crate) fn encode(
+    parameters: &[u32],
+    input: &[u8],
+    output: &mut Vec<u8>,
+) -> Result<(), ErrorKind> {
+    let block_len = match parameters.first() {
+        None | Some(0) => DEFAULT_BLOCK_LEN,
+        Some(&len) => len.min(MAX_BLOCK_LEN),
+    };
+    let block_len = (block_len as usize).min(input.len());
+    let blocks = input.len().div_ceil(block_len.max(1));
+    reserve(output, 12 + 4 * blocks + input.len())?;
+    output.extend((input.len() as u64).to_be_bytes());
+    output.extend((block_len as u32).to_be_bytes());
+    for block in input.chunks(block_len.max(1)) {
+        let start = output.len() + 4;
+        push_block(block, output)?;
+        if output.len() - start >= block.len() {
+            output.truncate(start - 4);
+            output.extend((block.len() as u32).to_be_bytes());
+            output.extend_from_slice(block);
+        }
+    }
+    Ok(())
+}
+
+/// Appends `bytes` as one LZ4 block behind its encoded length, big-endian.
+pub(super) fn push_block(bytes: &[u8], output: &mut Vec<u8>) -> Result<(), ErrorKind> {
+    let start = output.len() + 4;
+    output.extend([0; 4]);
+    encode_block(bytes, output)?;
+    let len = (output.len() - start) as u32;
+    output[start - 4..start].copy_from_slice(&len.to_be_bytes());
+    Ok(())
+}
+
+/// Appends `bytes` as one LZ4 block.
+pub(super) fn encode_block(bytes: &[u8], output: &mut Vec<u8>) -> Result<(), ErrorKind> {
+    let bound = lz4_flex::block::get_maximum_output_size(bytes.len());
+    let start = output.len();
+    let out_of_memory = ErrorKind::OutOfMemory { wanted_bytes: start.saturating_add(bound) };
+    output.try_reserve(bound).map_err(|_| out_of_memory.clone())?;
+    output.resize(start + bound, 0);
+    // With as much room as the bound there is nothing that can fail.
+    let len = lz4_flex::block::compress_into(bytes, &mut output[start..]);
+    output.truncate(start + len.map_err(|_| out_of_memory)?);
+    Ok(())
+}
 
 /// Decodes all blocks.
 pub(crate) fn decode(_: &[u32], input: &[u8], output: &mut Output<'_>) -> Result<(), ErrorKind> {

@@ -4,6 +4,7 @@ pub(crate) mod bitshuffle;
 pub(crate) mod blosc;
 pub(crate) mod blosc2;
 mod blosc_chunk;
+mod blosc_encode;
 mod blosc_grid;
 mod blosclz;
 pub(crate) mod bzip2;
@@ -77,7 +78,14 @@ pub(crate) fn encoder(id: u16) -> Option<Encoder> {
         registry::DEFLATE => Encoder::Always(deflate::encode),
         registry::SHUFFLE => Encoder::Always(shuffle::encode),
         registry::FLETCHER32 => Encoder::Append(fletcher32::append),
+        registry::SZIP => Encoder::IfSmaller(szip::encode),
+        registry::NBIT => Encoder::Always(nbit::encode),
+        registry::SCALE_OFFSET => Encoder::Always(scale_offset::encode),
+        registry::BZIP2 => Encoder::Always(bzip2::encode),
         registry::LZF => Encoder::IfSmaller(lzf::encode),
+        registry::BLOSC => Encoder::IfSmaller(blosc::encode),
+        registry::LZ4 => Encoder::Always(lz4::encode),
+        registry::BITSHUFFLE => Encoder::Always(bitshuffle::encode),
         registry::ZSTD => Encoder::Always(zstd::encode),
         _ => return None,
     })

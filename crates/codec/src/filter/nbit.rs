@@ -14,9 +14,9 @@
 //! The chunk is the significant bits of all numbers, the most significant of each first, one after
 //! the other; what is of another class is stored whole. The bits left out are zero.
 
-use crate::bits::BitReader;
+use crate::bits::{BitReader, BitWriter};
 use crate::error::ErrorKind;
-use crate::uninit::Output;
+use crate::uninit::{Output, reserve};
 
 const ATOMIC: u32 = 1;
 const ARRAY: u32 = 2;
@@ -37,14 +37,9 @@ pub(crate) fn decode(
     input: &[u8],
     output: &mut Output<'_>,
 ) -> Result<(), ErrorKind> {
-    let mut cursor = Parameters { all: parameters, next: 1 };
-    if cursor.take()? != 0 {
+    let Some((elements, element)) = described(parameters)? else {
         return output.extend(input);
-    }
-    let elements = cursor.take()? as usize;
-    debug_assert_eq!(cursor.next, TYPE);
-    let class = cursor.take()?;
-    let element = Type::decode(class, &mut cursor, MAX_DEPTH)?;
+    };
     let Some(len) = elements.checked_mul(element.size) else {
         return Err(output.overflow());
     };
@@ -57,6 +52,42 @@ pub(crate) fn decode(
         })?;
     }
     Ok(())
+}
+
+/// Packs the elements of a chunk.
+pub(crate) fn encode(
+    parameters: &[u32],
+    input: &[u8],
+    output: &mut Vec<u8>,
+) -> Result<(), ErrorKind> {
+    reserve(output, input.len())?;
+    let Some((elements, element)) = described(parameters)? else {
+        output.extend_from_slice(input);
+        return Ok(());
+    };
+    if elements.checked_mul(element.size) != Some(input.len()) {
+        let expected_bytes = elements.saturating_mul(element.size);
+        return Err(ErrorKind::Length { expected_bytes, decoded_bytes: input.len() });
+    }
+    let mut bits = BitWriter::new(output);
+    for place in input.chunks_exact(element.size) {
+        element.pack(place, &mut bits);
+    }
+    bits.finish();
+    Ok(())
+}
+
+/// The number of elements and their type; `None` where the filter does nothing.
+fn described(parameters: &[u32]) -> Result<Option<(usize, Type)>, ErrorKind> {
+    let mut cursor = Parameters { all: parameters, next: 1 };
+    if cursor.take()? != 0 {
+        return Ok(None);
+    }
+    let elements = cursor.take()? as usize;
+    debug_assert_eq!(cursor.next, TYPE);
+    let class = cursor.take()?;
+    let element = Type::decode(class, &mut cursor, MAX_DEPTH)?;
+    Ok(Some((elements, element)))
 }
 
 /// Reads parameters in order.
@@ -185,6 +216,27 @@ impl Type {
             }),
         }
     }
+
+    /// Puts the bits of `element`, which has `self.size` bytes.
+    fn pack(&self, element: &[u8], bits: &mut BitWriter<'_>) {
+        match &self.class {
+            Class::Atomic { big_endian, low_bit, high_bit } => {
+                for (byte, low, high) in bytes_of_bits(*low_bit, *high_bit) {
+                    let at = if *big_endian { element.len() - 1 - byte } else { byte };
+                    bits.put(u64::from(element[at]) >> low, high - low);
+                }
+            }
+            Class::Array { base } => {
+                element.chunks_exact(base.size).for_each(|item| base.pack(item, bits));
+            }
+            Class::Compound { members } => {
+                for (offset, member) in members {
+                    member.pack(&element[*offset..offset + member.size], bits);
+                }
+            }
+            Class::Other => element.iter().for_each(|&byte| bits.put(byte.into(), 8)),
+        }
+    }
 }
 
 /// Fills one number, byte by byte from the most significant one.
@@ -195,12 +247,20 @@ fn unpack_atomic(
     low_bit: usize,
     high_bit: usize,
 ) -> Option<()> {
-    for byte in (low_bit / 8..high_bit.div_ceil(8)).rev() {
-        let low = low_bit.saturating_sub(byte * 8);
-        let high = (high_bit - byte * 8).min(8);
-        let value = bits.take((high - low) as u32)? << low;
+    for (byte, low, high) in bytes_of_bits(low_bit, high_bit) {
+        let value = bits.take(high - low)? << low;
         let at = if big_endian { place.len() - 1 - byte } else { byte };
         *place.get_mut(at)? = value as u8;
     }
     Some(())
+}
+
+/// The bytes of a number that hold its bits from `low_bit` to `high_bit`, the most significant byte
+/// first, and which of their bits these are.
+fn bytes_of_bits(low_bit: usize, high_bit: usize) -> impl Iterator<Item = (usize, u32, u32)> {
+    (low_bit / 8..high_bit.div_ceil(8)).rev().map(move |byte| {
+        let low = low_bit.saturating_sub(byte * 8);
+        let high = (high_bit - byte * 8).min(8);
+        (byte, low as u32, high as u32)
+    })
 }

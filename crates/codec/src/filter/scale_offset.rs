@@ -10,9 +10,9 @@
 //! by a power of ten and rounded before ("D-scaling"); the least value is one of their own then.
 //! Where the bits per element are all of an element's, the elements stand there little-endian.
 
-use crate::bits::BitReader;
+use crate::bits::{BitReader, BitWriter};
 use crate::error::ErrorKind;
-use crate::uninit::Output;
+use crate::uninit::{Output, reserve};
 
 /// The parameters' places.
 const SCALE_TYPE: usize = 0;
@@ -20,6 +20,7 @@ const SCALE_FACTOR: usize = 1;
 const ELEMENTS: usize = 2;
 const CLASS: usize = 3;
 const SIZE: usize = 4;
+const SIGNED: usize = 5;
 const ORDER: usize = 6;
 const HAS_FILL: usize = 7;
 const FILL: usize = 8;
@@ -81,6 +82,41 @@ pub(crate) fn decode(
     }
 }
 
+/// Packs the elements of a chunk.
+///
+/// As in libhdf5, whole numbers lose what goes beyond the bits that the user asked for; and
+/// floating-point numbers that are too far apart keep all of theirs. So do here any that are not
+/// finite, unless they are the fill value.
+pub(crate) fn encode(
+    parameters: &[u32],
+    input: &[u8],
+    output: &mut Vec<u8>,
+) -> Result<(), ErrorKind> {
+    let layout = Layout::new(parameters)?;
+    reserve(output, HEADER_LEN + input.len() + 1)?;
+    if layout.stored_as_is {
+        output.extend_from_slice(input);
+        return Ok(());
+    }
+    if layout.elements.checked_mul(layout.size) != Some(input.len()) {
+        let expected_bytes = layout.elements.saturating_mul(layout.size);
+        return Err(ErrorKind::Length { expected_bytes, decoded_bytes: input.len() });
+    }
+    match layout.scale {
+        Scale::None => layout.pack_integers(parameters[SCALE_FACTOR], input, output),
+        Scale::Float32 { decimals } => {
+            let value = |bits| f64::from(f32::from_bits(bits as u32));
+            let least_bits = |least| u64::from((least as f32).to_bits());
+            layout.pack_floats(decimals, value, least_bits, input, output);
+            Ok(())
+        }
+        Scale::Float64 { decimals } => {
+            layout.pack_floats(decimals, f64::from_bits, f64::to_bits, input, output);
+            Ok(())
+        }
+    }
+}
+
 /// What stands in front of a chunk's elements.
 struct Header {
     /// Per element.
@@ -104,6 +140,14 @@ impl Header {
             least: u64::from_le_bytes(least),
         })
     }
+
+    fn encode(&self, output: &mut Vec<u8>) {
+        let start = output.len();
+        output.extend(self.bits.to_le_bytes());
+        output.push(size_of_val(&self.least) as u8);
+        output.extend(self.least.to_le_bytes());
+        output.resize(start + HEADER_LEN, 0);
+    }
 }
 
 /// How numbers were made of the elements.
@@ -124,6 +168,7 @@ struct Layout {
     elements: usize,
     /// Bytes of an element: 1, 2, 4 or 8.
     size: usize,
+    signed: bool,
     big_endian: bool,
     /// The bits of the fill value.
     fill: Option<u64>,
@@ -158,9 +203,122 @@ impl Layout {
             scale,
             elements: elements as usize,
             size: size as usize,
+            signed: parameters[SIGNED] == 1,
             big_endian: order == 1,
             fill,
         })
+    }
+
+    /// The bits of each element of `bytes`, as a number without a sign.
+    fn bits_of<'b>(&self, bytes: &'b [u8]) -> impl Iterator<Item = u64> + use<'b> {
+        let (size, big_endian) = (self.size, self.big_endian);
+        bytes.chunks_exact(size).map(move |element| {
+            let mut bits = [0; 8];
+            bits[..size].copy_from_slice(element);
+            if big_endian {
+                bits[..size].reverse();
+            }
+            u64::from_le_bytes(bits)
+        })
+    }
+
+    /// Writes whole numbers in `asked_bits` bits each; 0 asks for as many as they need.
+    fn pack_integers(
+        &self,
+        asked_bits: u32,
+        input: &[u8],
+        output: &mut Vec<u8>,
+    ) -> Result<(), ErrorKind> {
+        let element_bits = self.size as u32 * 8;
+        if asked_bits > element_bits {
+            return Err(ErrorKind::Parameter { index: SCALE_FACTOR, value: asked_bits });
+        }
+        let value = |bits: u64| match self.signed {
+            true => i128::from((bits << (64 - element_bits)).cast_signed() >> (64 - element_bits)),
+            false => i128::from(bits),
+        };
+        let values = self.bits_of(input).filter(|&bits| Some(bits) != self.fill).map(value);
+        let range = values.fold(None, |range: Option<(i128, i128)>, value| {
+            Some(range.map_or((value, value), |(least, most)| (least.min(value), most.max(value))))
+        });
+        let (least, most) = range.unwrap_or((0, 0));
+        let needed_bits = self.number_bits((most - least).cast_unsigned());
+        let bits = if asked_bits > 0 { asked_bits } else { needed_bits };
+        let header = Header { bits, least: least as u64 };
+        self.pack(header, input, output, |bits| {
+            (Some(bits) != self.fill).then(|| value(bits) - least)
+        });
+        Ok(())
+    }
+
+    /// Writes floating-point numbers as whole numbers of `10^-decimals`.
+    fn pack_floats(
+        &self,
+        decimals: i32,
+        value: impl Fn(u64) -> f64,
+        least_bits: impl Fn(f64) -> u64,
+        input: &[u8],
+        output: &mut Vec<u8>,
+    ) {
+        let scale = 10_f64.powi(decimals);
+        let fill = self.fill.map(&value);
+        let is_fill =
+            |value: f64| fill.is_some_and(|fill| value == fill || value.is_nan() && fill.is_nan());
+        let values = self.bits_of(input).map(&value).filter(|&value| !is_fill(value));
+        let (mut least, mut most, mut finite) = (f64::INFINITY, f64::NEG_INFINITY, true);
+        for value in values {
+            (least, most) = (least.min(value), most.max(value));
+            finite &= value.is_finite();
+        }
+        if least > most {
+            (least, most) = (0.0, 0.0);
+        }
+        let largest = ((most - least) * scale).round();
+        // A number has a sign where it is restored.
+        let limit = 2_f64.powi(self.size as i32 * 8 - 1);
+        let bits = match finite && scale.is_finite() && largest < limit {
+            true => self.number_bits(largest as u128),
+            false => self.size as u32 * 8,
+        };
+        let header = Header { bits, least: least_bits(least) };
+        self.pack(header, input, output, |bits| {
+            let value = value(bits);
+            (!is_fill(value)).then(|| ((value - least) * scale).round() as i128)
+        });
+    }
+
+    /// The bits of numbers up to `largest`, and beside them of the one that stands for the fill
+    /// value; at most those of an element.
+    fn number_bits(&self, largest: u128) -> u32 {
+        let last = largest + u128::from(self.fill.is_some());
+        (128 - last.leading_zeros()).min(self.size as u32 * 8)
+    }
+
+    /// Writes `header`, then the number of each element, which is `None` for the fill value; or the
+    /// elements themselves where numbers have as many bits.
+    fn pack(
+        &self,
+        header: Header,
+        input: &[u8],
+        output: &mut Vec<u8>,
+        number: impl Fn(u64) -> Option<i128>,
+    ) {
+        header.encode(output);
+        if header.bits == self.size as u32 * 8 {
+            let start = output.len();
+            output.extend_from_slice(input);
+            if self.big_endian {
+                output[start..].chunks_exact_mut(self.size).for_each(<[u8]>::reverse);
+            }
+            return;
+        }
+        let mut bits = BitWriter::new(output);
+        for element in self.bits_of(input) {
+            bits.put(number(element).map_or(u64::MAX, |number| number as u64), header.bits);
+        }
+        // libhdf5 always has a byte behind the last whole one.
+        bits.put(0, 8);
+        bits.finish();
     }
 
     /// Takes a number per element from `packed` and writes what `restore` makes of it.

@@ -10,9 +10,10 @@
 //! sample. Pixels of 32 and 64 bits are coded as bytes: all first bytes, then all second ones, ...
 //! That is what the szip interface of libaec does, which HDF5 is built with nowadays.
 
-use crate::bits::BitReader;
+use crate::bits::{BitReader, BitWriter};
 use crate::error::ErrorKind;
-use crate::uninit::Output;
+use crate::filter::simd;
+use crate::uninit::{Output, fill_vec, reserve};
 
 /// Options mask: samples are stored most significant byte first.
 const MSB: u32 = 16;
@@ -20,12 +21,16 @@ const MSB: u32 = 16;
 const NEAREST_NEIGHBOUR: u32 = 32;
 /// The coding's largest block; HDF5 itself writes at most 32.
 const MAX_BLOCK: u32 = 256;
+/// The decoded length stands in front.
+const LENGTH_LEN: usize = 4;
 /// The unary number that stands for "zeros up to the end of the segment".
 const REMAINDER_OF_SEGMENT: u32 = 5;
 /// Blocks in a segment.
 const SEGMENT_BLOCKS: u32 = 64;
 /// Largest number of the second extension's table: pairs of samples with a sum up to 12.
 const MAX_PAIR: u32 = 90;
+/// The largest sum of a pair.
+const MAX_PAIR_SUM: u32 = 12;
 
 /// Decodes `input` to the length that stands in front of it.
 pub(crate) fn decode(
@@ -34,7 +39,7 @@ pub(crate) fn decode(
     output: &mut Output<'_>,
 ) -> Result<(), ErrorKind> {
     let layout = Layout::new(parameters)?;
-    let Some((length, coded)) = input.split_first_chunk::<4>() else {
+    let Some((length, coded)) = input.split_first_chunk::<LENGTH_LEN>() else {
         return Err(ErrorKind::Corrupt { what: "the decoded length is cut off", at_byte: 0 });
     };
     let decoded = output.extend_zeroed(u32::from_le_bytes(*length) as usize)?;
@@ -51,6 +56,37 @@ pub(crate) fn decode(
             *place = value;
         }
     }
+    Ok(())
+}
+
+/// Encodes `input` behind its length.
+pub(crate) fn encode(
+    parameters: &[u32],
+    input: &[u8],
+    output: &mut Vec<u8>,
+) -> Result<(), ErrorKind> {
+    let layout = Layout::new(parameters)?;
+    let too_long =
+        ErrorKind::Length { expected_bytes: u32::MAX as usize, decoded_bytes: input.len() };
+    let len = u32::try_from(input.len()).map_err(|_| too_long)?;
+    reserve(output, LENGTH_LEN + input.len() + input.len() / 8)?;
+    output.extend(len.to_le_bytes());
+    let mut rows = Vec::new();
+    let samples = if layout.word_bytes == 1 {
+        input
+    } else {
+        let words = &input[..input.len() / layout.word_bytes * layout.word_bytes];
+        fill_vec(&mut rows, words.len(), |rows| {
+            rows.extend_with(words.len(), |place| simd::shuffle(words, layout.word_bytes, place))
+        })?;
+        &rows
+    };
+    let mut encoder = LineEncoder::new(&layout, output);
+    let line_bytes = (layout.line as usize).saturating_mul(layout.sample_bytes);
+    for line in samples.chunks(line_bytes) {
+        encoder.encode_line(line);
+    }
+    encoder.bits.finish();
     Ok(())
 }
 
@@ -142,7 +178,7 @@ impl<'a> LineDecoder<'a> {
             let has_reference = self.layout.preprocessed && index == 0;
             self.read_block(index, has_reference).ok_or(ErrorKind::Corrupt {
                 what: "no valid szip block",
-                at_byte: 4 + self.bits.at_byte(),
+                at_byte: LENGTH_LEN + self.bits.at_byte(),
             })?;
             if self.layout.preprocessed {
                 let differences = if has_reference {
@@ -283,4 +319,175 @@ fn undo_differences(samples: &mut [u32], previous: &mut u32, bits: u32) {
         };
         *sample = *previous;
     }
+}
+
+/// Folds the differences between neighbours, the reverse of [`undo_differences`].
+fn fold_differences(samples: &mut [u32], previous: &mut u32, bits: u32) {
+    let max = (1_u32 << bits) - 1;
+    for sample in samples {
+        let value = *sample;
+        let difference = value.abs_diff(*previous);
+        // How far both sides reach.
+        let both = (*previous).min(max - *previous);
+        *sample = match (difference > both, value >= *previous) {
+            (true, _) => both + difference,
+            (false, true) => 2 * difference,
+            (false, false) => 2 * difference - 1,
+        };
+        *previous = value;
+    }
+}
+
+/// Writes the samples of lines, block after block, each in the coding that takes the fewest bits.
+struct LineEncoder<'a> {
+    layout: &'a Layout,
+    bits: BitWriter<'a>,
+    /// The samples of one block, preprocessed.
+    block: Vec<u32>,
+    /// Blocks of zeros that were not written yet, and the reference sample of the first of them.
+    zero_blocks: u32,
+    zero_reference: Option<u32>,
+}
+
+/// A way to code a block.
+enum Coding {
+    /// Pairs of samples.
+    Pairs,
+    /// High bits unary, so many low bits.
+    Split(u32),
+    Uncompressed,
+}
+
+impl<'a> LineEncoder<'a> {
+    fn new(layout: &'a Layout, output: &'a mut Vec<u8>) -> Self {
+        let block = Vec::with_capacity(layout.block as usize);
+        let bits = BitWriter::new(output);
+        Self { layout, bits, block, zero_blocks: 0, zero_reference: None }
+    }
+
+    fn encode_line(&mut self, line: &[u8]) {
+        let mut previous = 0;
+        let block_bytes = self.layout.block as usize * self.layout.sample_bytes;
+        for (index, samples) in line.chunks(block_bytes).enumerate() {
+            let reference = self.load(samples, &mut previous, index == 0);
+            let index = index as u32;
+            if index.is_multiple_of(SEGMENT_BLOCKS) {
+                self.write_zero_blocks(index);
+            }
+            if self.block.iter().all(|&sample| sample == 0) {
+                if self.zero_blocks == 0 {
+                    self.zero_reference = reference;
+                }
+                self.zero_blocks += 1;
+            } else {
+                self.write_zero_blocks(index);
+                self.write_block(reference);
+            }
+        }
+        self.write_zero_blocks(line.len().div_ceil(block_bytes) as u32);
+    }
+
+    /// Reads a block, preprocessed; its reference sample, which it returns, has become a 0. What
+    /// costs least fills up a block that is too short: no differences, or zeros.
+    fn load(&mut self, samples: &[u8], previous: &mut u32, first_of_line: bool) -> Option<u32> {
+        let layout = self.layout;
+        let mask = u32::MAX >> (32 - layout.sample_bits);
+        self.block.clear();
+        for bytes in samples.chunks_exact(layout.sample_bytes) {
+            let mut sample = [0; 4];
+            if layout.most_significant_first {
+                sample[4 - bytes.len()..].copy_from_slice(bytes);
+                self.block.push(u32::from_be_bytes(sample) & mask);
+            } else {
+                sample[..bytes.len()].copy_from_slice(bytes);
+                self.block.push(u32::from_le_bytes(sample) & mask);
+            }
+        }
+        let filler = self.block.last().copied().filter(|_| layout.preprocessed).unwrap_or(0);
+        self.block.resize(layout.block as usize, filler);
+        if !layout.preprocessed {
+            return None;
+        }
+        let reference = first_of_line.then(|| self.block[0]);
+        *previous = reference.unwrap_or(*previous);
+        fold_differences(&mut self.block, previous, layout.sample_bits);
+        reference
+    }
+
+    /// Writes the run of blocks of zeros that ends before block `end` of its line.
+    fn write_zero_blocks(&mut self, end: u32) {
+        let count = std::mem::take(&mut self.zero_blocks);
+        if count == 0 {
+            return;
+        }
+        let at_end = end.is_multiple_of(SEGMENT_BLOCKS) || end == self.layout.blocks_per_line;
+        let number = match count {
+            REMAINDER_OF_SEGMENT.. if at_end => REMAINDER_OF_SEGMENT,
+            REMAINDER_OF_SEGMENT.. => count + 1,
+            _ => count,
+        };
+        self.bits.put(0, self.layout.id_bits + 1);
+        self.write_reference(self.zero_reference);
+        self.bits.put_unary(number - 1);
+    }
+
+    fn write_reference(&mut self, reference: Option<u32>) {
+        if let Some(sample) = reference {
+            self.bits.put(sample.into(), self.layout.sample_bits);
+        }
+    }
+
+    fn write_block(&mut self, reference: Option<u32>) {
+        let coded_from = usize::from(reference.is_some());
+        let id_bits = self.layout.id_bits;
+        let coding = self.cheapest(&self.block[coded_from..]);
+        match coding {
+            Coding::Uncompressed => self.bits.put((1 << id_bits) - 1, id_bits),
+            Coding::Pairs => self.bits.put(1, id_bits + 1),
+            Coding::Split(low_bits) => self.bits.put(u64::from(low_bits) + 1, id_bits),
+        }
+        self.write_reference(reference);
+        let (bits, coded) = (&mut self.bits, &self.block[coded_from..]);
+        match coding {
+            Coding::Uncompressed => {
+                coded.iter().for_each(|&sample| bits.put(sample.into(), self.layout.sample_bits));
+            }
+            Coding::Pairs => pairs(&self.block).for_each(|(_, number)| bits.put_unary(number)),
+            Coding::Split(low_bits) => {
+                coded.iter().for_each(|sample| bits.put_unary(sample >> low_bits));
+                coded.iter().for_each(|&sample| bits.put(sample.into(), low_bits));
+            }
+        }
+    }
+
+    /// The coding that takes the fewest bits for `coded`, the block without its reference sample.
+    fn cheapest(&self, coded: &[u32]) -> Coding {
+        let count = coded.len() as u64;
+        let mut best = Coding::Uncompressed;
+        let mut best_bits = count * u64::from(self.layout.sample_bits);
+        for low_bits in 0..(1 << self.layout.id_bits) - 2 {
+            let unary: u64 = coded.iter().map(|&sample| u64::from(sample >> low_bits) + 1).sum();
+            let bits = unary + count * u64::from(low_bits);
+            if bits < best_bits {
+                (best, best_bits) = (Coding::Split(low_bits), bits);
+            }
+        }
+        if pairs(&self.block).all(|(sum, _)| sum <= MAX_PAIR_SUM.into()) {
+            let bits: u64 = pairs(&self.block).map(|(_, number)| u64::from(number) + 1).sum();
+            if bits + 1 < best_bits {
+                best = Coding::Pairs;
+            }
+        }
+        best
+    }
+}
+
+/// The pairs of a block: their sum, and where that is small enough their number.
+fn pairs(block: &[u32]) -> impl Iterator<Item = (u64, u32)> {
+    block.chunks(2).map(|pair| {
+        let second = pair.get(1).copied().unwrap_or(0);
+        let sum = u64::from(pair[0]) + u64::from(second);
+        let diagonal = sum.min(MAX_PAIR_SUM.into()) as u32;
+        (sum, diagonal * (diagonal + 1) / 2 + second)
+    })
 }

@@ -8,7 +8,7 @@ use crate::error::ErrorKind;
 use crate::uninit::{Output, reserve};
 
 /// The level where the parameters name none.
-const DEFAULT_LEVEL: i32 = 3;
+pub(super) const DEFAULT_LEVEL: i32 = 3;
 
 /// zstd's code for "destination is too small", negated in what its functions return.
 const DESTINATION_TOO_SMALL: usize = 70;

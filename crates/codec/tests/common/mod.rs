@@ -95,3 +95,20 @@ pub fn bitshuffle(bytes: &[u8], size: usize, block_elements: usize) -> Vec<u8> {
     }
     shuffled
 }
+
+/// `element` with nothing but its lowest `bits` bits.
+pub fn low_bits(element: &[u8], bits: u32, big_endian: bool) -> Vec<u8> {
+    bits_at(element, bits, 0, big_endian)
+}
+
+/// `element` with nothing but the `precision` bits from `offset` on.
+pub fn bits_at(element: &[u8], precision: u32, offset: u32, big_endian: bool) -> Vec<u8> {
+    let len = element.len() as u32;
+    let mask = (u64::MAX >> (64 - precision)) << offset;
+    let masked = |(index, byte): (usize, &u8)| {
+        let index = index as u32;
+        let byte_index = if big_endian { len - 1 - index } else { index };
+        byte & (mask >> (8 * byte_index)) as u8
+    };
+    element.iter().enumerate().map(masked).collect()
+}
