@@ -1,13 +1,29 @@
 //! Structures built whole and decoded again, from none to tens of thousands of entries.
 
 use isotach_format::hdf5::Sizes;
+use isotach_format::hdf5::btree::v1::{ChunkEntry, ChunkNode, GroupNode};
+use isotach_format::hdf5::btree::v1_build::{ChunkTreeBuilder, TreeChunks};
 use isotach_format::hdf5::btree::v2::{BTreeHeader, Node, NodeRef, Step};
 use isotach_format::hdf5::btree::v2_build::{BTreeBuilder, BTreeKind};
 use isotach_format::hdf5::btree::v2_record::HugeRecord;
+use isotach_format::hdf5::chunk_index::element::{ChunkElement, ElementLayout};
+use isotach_format::hdf5::chunk_index::extensible_array::{BlockTotals, ExtensibleArray};
+use isotach_format::hdf5::chunk_index::extensible_block::{
+    ExtensiblePlace, IndexBlock, SuperBlock,
+};
+use isotach_format::hdf5::chunk_index::extensible_build::ExtensibleArrayBuilder;
+use isotach_format::hdf5::chunk_index::fixed_array::{
+    FixedArray, FixedArrayBlock, FixedArrayBuilder, FixedArrayPlace,
+};
+use isotach_format::hdf5::group::symbol_table_build::{SymbolTableBuilder, SymbolTableLink};
+use isotach_format::hdf5::group::symbol_table_entry::{EntryCache, SymbolTableEntry};
+use isotach_format::hdf5::group::symbol_table_node::SymbolTableNode;
 use isotach_format::hdf5::heap::fractal::{BlockRef, FractalHeap};
 use isotach_format::hdf5::heap::fractal_block::IndirectBlock;
 use isotach_format::hdf5::heap::fractal_build::FractalHeapBuilder;
 use isotach_format::hdf5::heap::heap_id::HeapId;
+use isotach_format::hdf5::heap::local::LocalHeap;
+use isotach_format::hdf5::superblock::BtreeK;
 
 const SIZES: Sizes = Sizes { offset: 8, length: 8 };
 const NARROW: Sizes = Sizes { offset: 4, length: 4 };
@@ -210,4 +226,279 @@ fn impossible_heaps() {
     let builder = FractalHeapBuilder::new(narrow, vec![b"a"]).unwrap();
     assert!(builder.encode(u64::from(u32::MAX)).is_err());
     assert!(builder.encode(u64::MAX).is_err());
+}
+
+/// The chunk of a tree at `offset`, as the engine finds it.
+fn find_chunk(space: &Space, rank: usize, offset: &[u64]) -> Option<ChunkEntry> {
+    let mut address = space.address;
+    loop {
+        let node = ChunkNode::decode(space.at(address), address, space.sizes, rank).unwrap();
+        let entry = *node.find(offset)?;
+        if node.header.level == 0 {
+            return Some(entry);
+        }
+        address = entry.address.unwrap();
+    }
+}
+
+/// Follows a level of nodes from its first one; checks that the keys and siblings fit together.
+fn chunk_level(space: &Space, rank: usize, first: u64) -> Vec<ChunkNode> {
+    let mut nodes: Vec<ChunkNode> = Vec::new();
+    let (mut next, mut previous) = (Some(first), None);
+    while let Some(address) = next {
+        let node = ChunkNode::decode(space.at(address), address, space.sizes, rank).unwrap();
+        assert_eq!(node.header.left, previous);
+        if let Some(left) = nodes.last() {
+            assert_eq!(left.offset(left.entries().len()), node.offset(0));
+            assert_eq!(left.end_key().stored_bytes, node.entries()[0].stored_bytes);
+            assert_eq!(left.end_key().element_offset, 0);
+        }
+        (previous, next) = (Some(address), node.header.right);
+        nodes.push(node);
+    }
+    nodes
+}
+
+#[test]
+fn chunk_trees_of_version_1() {
+    for (k, sizes) in [(32, SIZES), (2, NARROW), (1, SIZES)] {
+        for count in [0, 1, 2, 3, 4, 5, 63, 64, 65, 4096, 4097, 30_000] {
+            let offsets: Vec<u64> = (0..u64::from(count))
+                .flat_map(|index| [index / 100 * 10, index % 100 * 5])
+                .collect();
+            let entry = |index: u32| ChunkEntry {
+                stored_bytes: 100 + index,
+                filter_mask: index % 2,
+                address: Some(1 << 20 | u64::from(index)),
+            };
+            let entries: Vec<_> = (0..count).map(entry).collect();
+            let builder = ChunkTreeBuilder::new(entries.len(), 2, k, sizes).unwrap();
+            let chunks = TreeChunks {
+                entries: &entries,
+                offsets: &offsets,
+                chunk_shape: &[10, 5],
+                element_bytes: 4,
+            };
+            let bytes = builder.encode(2048, chunks).unwrap();
+            assert_eq!(bytes.len() as u64, builder.byte_len());
+            let space = Space { bytes, address: 2048, sizes };
+            for (entry, offset) in entries.iter().zip(offsets.chunks(2)) {
+                assert_eq!(find_chunk(&space, 2, offset).as_ref(), Some(entry));
+            }
+            assert_eq!(find_chunk(&space, 2, &[1, 1]), None);
+            let mut first = Some(2048);
+            while let Some(address) = first {
+                let nodes = chunk_level(&space, 2, address);
+                let last = nodes.last().unwrap();
+                assert_eq!(last.end_key().element_offset, 4);
+                if let Some(corner) = offsets.chunks(2).last() {
+                    let end = last.offset(last.entries().len()).unwrap();
+                    assert_eq!(end, [corner[0] + 10, corner[1] + 5]);
+                }
+                let is_leaf = nodes[0].header.level == 0;
+                first = nodes[0].entries().first().filter(|_| !is_leaf).and_then(|e| e.address);
+            }
+            let short = TreeChunks { chunk_shape: &[10], ..chunks };
+            assert!(builder.encode(2048, short).is_err());
+        }
+    }
+    assert!(ChunkTreeBuilder::new(1, 2, 0, SIZES).is_err());
+    assert!(ChunkTreeBuilder::new(usize::MAX, 2, 32, SIZES).is_err());
+}
+
+#[test]
+fn groups_of_the_first_kind() {
+    for (k, sizes) in [
+        (BtreeK::default(), SIZES),
+        (BtreeK { group_leaf: 1, group_internal: 1, indexed_storage: 1 }, NARROW),
+    ] {
+        for count in [0, 1, 2, 8, 9, 256, 257, 258, 10_000] {
+            let names: Vec<String> = (0..count).map(|index| format!("link {index:05}")).collect();
+            let links: Vec<_> = names
+                .iter()
+                .enumerate()
+                .map(|(index, name)| SymbolTableLink {
+                    name: name.as_bytes(),
+                    soft_value: (index % 3 == 1).then_some(&b"/where/it/leads"[..]),
+                })
+                .collect();
+            let builder = SymbolTableBuilder::new(&links, k, sizes).unwrap();
+            let headers: Vec<_> = (1000..)
+                .zip(&links)
+                .map(|(address, link)| link.soft_value.is_none().then_some(address))
+                .collect();
+            let bytes = builder.encode(512, &headers).unwrap();
+            assert_eq!(bytes.len() as u64, builder.byte_len());
+            let space = Space { bytes, address: 512, sizes };
+            let address = builder.heap_address(512);
+            let heap = LocalHeap::decode(space.at(address), address, sizes).unwrap();
+            let segment = &space.at(heap.segment_address)[..heap.segment_bytes as usize];
+            for (index, link) in links.iter().enumerate() {
+                let entry = find_link(&space, builder.btree_address(512), &heap, link.name);
+                let entry = entry.unwrap();
+                assert_eq!(entry.header_address, headers[index]);
+                if let EntryCache::SoftLink { value_offset } = entry.cache {
+                    let value = heap.name(segment, value_offset.into()).unwrap();
+                    assert_eq!(Some(value), link.soft_value);
+                }
+            }
+            assert_eq!(find_link(&space, 512, &heap, b"another"), None);
+            assert_eq!(find_link(&space, 512, &heap, b"zzz"), None);
+            if count > 0 {
+                assert!(builder.encode(512, &headers[1..]).is_err());
+            }
+        }
+    }
+    let link = |name| SymbolTableLink { name, soft_value: None };
+    for names in [[&b"b"[..], b"a"], [b"a", b"a"], [b"", b"a"], [b"a", b"b\0"]] {
+        assert!(SymbolTableBuilder::new(&names.map(link), BtreeK::default(), SIZES).is_err());
+    }
+}
+
+/// The entry of a name, found through the tree.
+fn find_link(space: &Space, tree: u64, heap: &LocalHeap, name: &[u8]) -> Option<SymbolTableEntry> {
+    let segment = &space.at(heap.segment_address)[..heap.segment_bytes as usize];
+    let mut address = tree;
+    loop {
+        let node = GroupNode::decode(space.at(address), address, space.sizes).unwrap();
+        let compare = |key| heap.name(segment, key).map(|other| name.cmp(other));
+        address = node.child_for(compare).unwrap()?;
+        if node.header.level == 0 {
+            break;
+        }
+    }
+    let node = SymbolTableNode::decode(space.at(address), address, space.sizes).unwrap();
+    node.entries.into_iter().find(|e| heap.name(segment, e.name_offset).unwrap() == name)
+}
+
+/// Elements of which every `step`th is a chunk.
+fn elements(count: u64, step: u64, layout: ElementLayout) -> Vec<ChunkElement> {
+    let element = |index| match index % step {
+        0 => ChunkElement {
+            address: Some(4096 + index),
+            stored_bytes: layout.is_filtered().then_some(index % 1000),
+            filter_mask: if layout.is_filtered() { index as u32 % 4 } else { 0 },
+        },
+        _ => ChunkElement::MISSING,
+    };
+    (0..count).map(element).collect()
+}
+
+/// Layouts of elements, and the steps between chunks that are tried with them.
+fn layouts() -> impl Iterator<Item = (ElementLayout, Sizes, u64)> {
+    [(None, SIZES, 1), (Some(1 << 16), SIZES, 3), (Some(100), NARROW, 5000), (None, NARROW, 1000)]
+        .into_iter()
+        .map(|(chunk_bytes, sizes, step)| {
+            (ElementLayout::for_chunks(chunk_bytes, sizes), sizes, step)
+        })
+}
+
+#[test]
+fn fixed_arrays() {
+    for (layout, sizes, step) in layouts() {
+        for count in [1, 2, 1023, 1024, 1025, 9000, 50_000] {
+            let elements = elements(count, step, layout);
+            let builder = FixedArrayBuilder::new(layout, count, sizes).unwrap();
+            let bytes = builder.encode(1024, &elements).unwrap();
+            assert_eq!(bytes.len() as u64, builder.byte_len());
+            let without_last = builder.encode(1024, &elements[..elements.len() - 1]).unwrap();
+            assert_eq!(without_last.len(), bytes.len());
+            let space = Space { bytes, address: 1024, sizes };
+            let array = FixedArray::decode(&space.bytes, 1024, sizes).unwrap();
+            let address = array.block_address.unwrap();
+            let block = FixedArrayBlock::decode(space.at(address), address, &array).unwrap();
+            let stride = elements.len() / 5000 + 1;
+            for (index, expected) in (0..).zip(&elements).step_by(stride) {
+                let found = match block.locate(&array, index).unwrap() {
+                    FixedArrayPlace::Elements(elements) => elements.get(index).unwrap(),
+                    FixedArrayPlace::Absent => ChunkElement::MISSING,
+                    FixedArrayPlace::Page(page) => {
+                        page.decode(space.at(page.address), &array).unwrap().get(index).unwrap()
+                    }
+                };
+                assert_element(found, *expected);
+            }
+            assert!(builder.encode(0, &vec![ChunkElement::MISSING; count as usize + 1]).is_err());
+        }
+        assert!(FixedArrayBuilder::new(layout, u64::MAX, sizes).is_err());
+    }
+}
+
+/// A missing chunk of a filtered array has a stored size: 0.
+fn assert_element(found: ChunkElement, expected: ChunkElement) {
+    match expected.address {
+        Some(_) => assert_eq!(found, expected),
+        None => assert_eq!(found.address, None),
+    }
+}
+
+#[test]
+fn extensible_arrays() {
+    for (layout, sizes, step) in layouts() {
+        for count in [0, 1, 4, 5, 20, 21, 244, 245, 1000, 9000, 140_000] {
+            let elements = elements(count, step, layout);
+            let builder = ExtensibleArrayBuilder::new(layout, &elements, sizes).unwrap();
+            let bytes = builder.encode(1024);
+            assert_eq!(bytes.len() as u64, builder.byte_len());
+            let space = Space { bytes, address: 1024, sizes };
+            let array = ExtensibleArray::decode(&space.bytes, 1024, sizes).unwrap();
+            let Some(address) = array.index_block_address else {
+                assert_eq!((count, array.element_count), (0, 0));
+                continue;
+            };
+            assert_eq!(array.element_count, (count - 1) / step * step + 1);
+            let index_block = IndexBlock::decode(space.at(address), address, &array).unwrap();
+            // Each look-up verifies its block anew; of many elements, some of every block do.
+            let stride = elements.len() / 5000 + 1;
+            for (index, expected) in (0..).zip(&elements).step_by(stride) {
+                let mut place = index_block.locate(&array, index).unwrap();
+                if let ExtensiblePlace::SuperBlock(block) = place {
+                    let bytes = space.at(block.address);
+                    let block = SuperBlock::decode(bytes, &block, &array).unwrap();
+                    place = block.locate(&array, index).unwrap();
+                }
+                let found = match place {
+                    ExtensiblePlace::Elements(elements) => elements,
+                    ExtensiblePlace::DataBlock(block) => {
+                        block.decode(space.at(block.address), &array).unwrap()
+                    }
+                    ExtensiblePlace::Page(page) => {
+                        page.decode(space.at(page.address), &array).unwrap()
+                    }
+                    ExtensiblePlace::SuperBlock(_) => panic!("twice"),
+                    ExtensiblePlace::Absent => {
+                        assert_eq!(expected.address, None, "{index} of {count}");
+                        continue;
+                    }
+                };
+                assert_element(found.get(index).unwrap(), *expected);
+            }
+        }
+    }
+}
+
+#[test]
+fn extensible_arrays_total_as_those_of_the_library() {
+    // Read from files by libhdf5 1.14: elements, then the totals.
+    let layout = ElementLayout::for_chunks(None, SIZES);
+    for (count, expected) in [
+        (1, [0, 0, 0, 0, 4]),
+        (5, [0, 0, 1, 150, 20]),
+        (100, [0, 0, 4, 984, 116]),
+        (1000, [2, 108, 14, 8372, 1012]),
+        (140_000, [10, 2268, 195, 1_134_698, 141_300]),
+    ] {
+        let elements = elements(count, 1, layout);
+        let builder = ExtensibleArrayBuilder::new(layout, &elements, SIZES).unwrap();
+        let array = ExtensibleArray::decode(&builder.encode(0), 0, SIZES).unwrap();
+        let [super_blocks, super_block_bytes, data_blocks, data_block_bytes, elements] = expected;
+        let expected = BlockTotals {
+            super_blocks,
+            super_block_bytes,
+            data_blocks,
+            data_block_bytes,
+            elements,
+        };
+        assert_eq!(array.totals, expected);
+    }
 }

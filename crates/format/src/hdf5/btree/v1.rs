@@ -16,8 +16,9 @@ use std::cmp::Ordering;
 
 use super::super::Sizes;
 use crate::cursor::Cursor;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
+use crate::output::Output;
 
 const STRUCTURE: &str = "version 1 B-tree node";
 
@@ -55,6 +56,18 @@ pub struct ChunkNode {
     entries: Vec<ChunkEntry>,
     /// `rank` offsets for each entry, and those of the last key.
     offsets: Vec<u64>,
+    end_key: EndKey,
+}
+
+/// What the last key of a chunk node has beside its offset.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct EndKey {
+    /// Of the first chunk of the node to the right; 0 where there is none.
+    pub stored_bytes: u32,
+    /// Of the first chunk of the node to the right; 0 where there is none.
+    pub filter_mask: u32,
+    /// The offset in an element: 0, or the element's bytes where there is no node to the right.
+    pub element_offset: u64,
 }
 
 /// A child of a chunk node with the key on its left.
@@ -83,6 +96,31 @@ impl NodeHeader {
         let right = cursor.address_field(sizes.offset)?;
         Ok((Self { level, left, right }, count))
     }
+
+    /// Writes up to the keys.
+    fn encode(&self, output: &mut Output, sizes: Sizes, node_type: u8, count: u16) {
+        output.put(b"TREE");
+        output.put(&[node_type, self.level]);
+        output.u16(count);
+        output.address(self.left, sizes.offset);
+        output.address(self.right, sizes.offset);
+    }
+
+    /// Bytes of a node of keys of `key_bytes` in a tree of `k`; it has room for twice as many
+    /// children, however many it has.
+    fn node_bytes(k: u16, key_bytes: usize, sizes: Sizes) -> usize {
+        8 + 2 * sizes.offset + 2 * usize::from(k) * (key_bytes + sizes.offset) + key_bytes
+    }
+
+    /// The count of `children`, which must have one key more, as it is stored.
+    fn count(k: u16, children: usize, keys: usize) -> Result<u16> {
+        let fits = children <= 2 * usize::from(k) && keys == children + 1;
+        u16::try_from(children).ok().filter(|_| fits).ok_or(Error {
+            structure: STRUCTURE,
+            address: 0,
+            kind: ErrorKind::Field { field: "children", value: children as u64 },
+        })
+    }
 }
 
 impl GroupNode {
@@ -106,6 +144,30 @@ impl GroupNode {
         }
         keys.push(cursor.uint(sizes.length)?);
         Ok(Self { header, keys, children })
+    }
+
+    /// Bytes of a node in a tree of `k`.
+    pub fn byte_len(k: u16, sizes: Sizes) -> usize {
+        NodeHeader::node_bytes(k, sizes.length, sizes)
+    }
+
+    /// The bytes of the node in a tree of `k`.
+    ///
+    /// # Errors
+    /// More than 2 `k` children, or other than one key more than children.
+    pub fn encode(&self, k: u16, sizes: Sizes) -> Result<Vec<u8>> {
+        let count = NodeHeader::count(k, self.children.len(), self.keys.len())?;
+        let byte_len = Self::byte_len(k, sizes);
+        let mut output = Output::with_capacity(byte_len);
+        self.header.encode(&mut output, sizes, GROUP, count);
+        for (index, &key) in self.keys.iter().enumerate() {
+            output.uint(key, sizes.length);
+            if let Some(&child) = self.children.get(index) {
+                output.uint(child, sizes.offset);
+            }
+        }
+        output.zeros(byte_len - output.len());
+        Ok(output.into_bytes())
     }
 
     /// The child that may have a name, which `compare` holds against the name at an offset of the
@@ -132,6 +194,57 @@ impl GroupNode {
 }
 
 impl ChunkNode {
+    /// The node with `entries`, whose keys have the `offsets`: `rank` for each entry and `rank`
+    /// more for the last key.
+    ///
+    /// # Errors
+    /// Other than as many offsets.
+    pub fn new(
+        header: NodeHeader,
+        rank: usize,
+        entries: Vec<ChunkEntry>,
+        offsets: Vec<u64>,
+        end_key: EndKey,
+    ) -> Result<Self> {
+        if (entries.len() + 1).checked_mul(rank) != Some(offsets.len()) {
+            let kind = ErrorKind::Field { field: "offsets", value: offsets.len() as u64 };
+            return Err(Error { structure: STRUCTURE, address: 0, kind });
+        }
+        Ok(Self { header, rank, entries, offsets, end_key })
+    }
+
+    /// Bytes of a node in a tree of `k` for chunks of `rank` dimensions.
+    pub fn byte_len(k: u16, rank: usize, sizes: Sizes) -> usize {
+        NodeHeader::node_bytes(k, 8 + 8 * (rank + 1), sizes)
+    }
+
+    /// The bytes of the node in a tree of `k`.
+    ///
+    /// # Errors
+    /// More than 2 `k` children.
+    pub fn encode(&self, k: u16, sizes: Sizes) -> Result<Vec<u8>> {
+        let count = NodeHeader::count(k, self.entries.len(), self.entries.len() + 1)?;
+        let byte_len = Self::byte_len(k, self.rank, sizes);
+        let mut output = Output::with_capacity(byte_len);
+        self.header.encode(&mut output, sizes, CHUNK, count);
+        let mut offsets = self.offsets.chunks_exact(self.rank.max(1));
+        let mut put_key = |output: &mut Output, [stored_bytes, filter_mask]: [u32; 2], last| {
+            output.u32(stored_bytes);
+            output.u32(filter_mask);
+            let key = offsets.next().unwrap_or_default();
+            key.iter().for_each(|&offset| output.u64(offset));
+            output.u64(last);
+        };
+        for entry in &self.entries {
+            put_key(&mut output, [entry.stored_bytes, entry.filter_mask], 0);
+            output.address(entry.address, sizes.offset);
+        }
+        let end = self.end_key;
+        put_key(&mut output, [end.stored_bytes, end.filter_mask], end.element_offset);
+        output.zeros(byte_len - output.len());
+        Ok(output.into_bytes())
+    }
+
     /// Reads the node that stands at `address`, of a data set with `rank` dimensions.
     ///
     /// # Errors
@@ -149,17 +262,24 @@ impl ChunkNode {
             let stored_bytes = cursor.u32()?;
             let filter_mask = cursor.u32()?;
             take_offsets(&mut cursor, rank, &mut offsets)?;
+            cursor.skip(8)?;
             let address = cursor.address_field(sizes.offset)?;
             entries.push(ChunkEntry { stored_bytes, filter_mask, address });
         }
-        cursor.skip(8)?;
+        let (stored_bytes, filter_mask) = (cursor.u32()?, cursor.u32()?);
         take_offsets(&mut cursor, rank, &mut offsets)?;
-        Ok(Self { header, rank, entries, offsets })
+        let end_key = EndKey { stored_bytes, filter_mask, element_offset: cursor.u64()? };
+        Ok(Self { header, rank, entries, offsets, end_key })
     }
 
     /// The children in order.
     pub fn entries(&self) -> &[ChunkEntry] {
         &self.entries
+    }
+
+    /// What the last key has beside its offset.
+    pub fn end_key(&self) -> EndKey {
+        self.end_key
     }
 
     /// Offset in the data set, by elements, of the chunk that key `index` names; the key after the
@@ -194,7 +314,7 @@ fn take_offsets(cursor: &mut Cursor<'_>, rank: usize, offsets: &mut Vec<u64>) ->
     for _ in 0..rank {
         offsets.push(cursor.u64()?);
     }
-    cursor.skip(8)
+    Ok(())
 }
 
 #[cfg(test)]
@@ -261,6 +381,36 @@ mod tests {
         let inner = ChunkNode::decode(&chunk_node(1, &keys), 0, Sizes::default(), 2).unwrap();
         assert_eq!(inner.find(&[0, 20]).unwrap().address, Some(1001));
         assert_eq!(inner.find(&[30, 0]).unwrap().address, Some(1002));
+    }
+
+    #[test]
+    fn encoded_as_decoded() {
+        let sizes = Sizes::default();
+        let bytes = chunk_node(0, &[[0, 0], [0, 10], [10, 0], [20, 0]]);
+        let leaf = ChunkNode::decode(&bytes, 0, sizes, 2).unwrap();
+        assert_eq!(leaf.end_key(), EndKey { stored_bytes: 100, filter_mask: 1, element_offset: 0 });
+        let encoded = leaf.encode(2, sizes).unwrap();
+        assert_eq!(encoded[..bytes.len()], bytes);
+        assert_eq!(encoded.len(), ChunkNode::byte_len(2, 2, sizes));
+        assert_eq!(encoded.len(), 24 + 4 * 40 + 32);
+        assert!(leaf.encode(1, sizes).is_err(), "three children need a K of two");
+        let rebuilt = ChunkNode::new(
+            leaf.header,
+            2,
+            leaf.entries().to_vec(),
+            vec![0, 0, 0, 10, 10, 0, 20, 0],
+            leaf.end_key(),
+        );
+        assert_eq!(rebuilt.unwrap(), leaf);
+        let short = ChunkNode::new(leaf.header, 2, Vec::new(), vec![0], EndKey::default());
+        assert!(short.is_err());
+
+        let header = NodeHeader { level: 1, left: None, right: Some(9) };
+        let node = GroupNode { header, keys: vec![0, 8, 16], children: vec![700, 800] };
+        let encoded = node.encode(1, sizes).unwrap();
+        assert_eq!(encoded.len(), GroupNode::byte_len(1, sizes));
+        assert_eq!(GroupNode::decode(&encoded, 0, sizes).unwrap(), node);
+        assert!(GroupNode { keys: vec![0, 8], ..node }.encode(1, sizes).is_err());
     }
 
     #[test]

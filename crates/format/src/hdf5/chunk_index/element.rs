@@ -9,6 +9,7 @@
 use super::super::Sizes;
 use crate::cursor::Cursor;
 use crate::error::{Error, ErrorKind, Result};
+use crate::output::Output;
 
 /// Client ID of arrays of chunks that are not filtered.
 const UNFILTERED: u8 = 0;
@@ -65,6 +66,18 @@ impl ElementLayout {
         Ok(Self { client, byte_len, offset_bytes: sizes.offset, size_bytes })
     }
 
+    /// The layout that the library gives arrays of chunks; `filtered_chunk_bytes` are the bytes of
+    /// a chunk before its filters, `None` where it has none.
+    pub fn for_chunks(filtered_chunk_bytes: Option<u64>, sizes: Sizes) -> Self {
+        let size_bytes = filtered_chunk_bytes.map(Self::stored_size_width);
+        Self {
+            client: if size_bytes.is_some() { FILTERED } else { UNFILTERED },
+            byte_len: sizes.offset + size_bytes.map_or(0, |width| width + 4),
+            offset_bytes: sizes.offset,
+            size_bytes,
+        }
+    }
+
     /// True where the array's chunks are filtered.
     pub fn is_filtered(&self) -> bool {
         self.size_bytes.is_some()
@@ -86,6 +99,28 @@ impl ElementLayout {
         };
         Ok(ChunkElement { address, stored_bytes, filter_mask })
     }
+}
+
+impl ElementLayout {
+    /// Writes an element; where chunks are not filtered, its address is all of it.
+    pub fn encode(&self, element: &ChunkElement, output: &mut Output) {
+        output.address(element.address, self.offset_bytes);
+        if let Some(width) = self.size_bytes {
+            output.uint(element.stored_bytes.unwrap_or(0), width);
+            output.u32(element.filter_mask);
+        }
+    }
+
+    /// Writes `count` elements: `elements`, then missing ones.
+    pub(super) fn encode_all(&self, elements: &[ChunkElement], count: u64, output: &mut Output) {
+        let given = elements.iter().chain(std::iter::repeat(&ChunkElement::MISSING));
+        given.take(count as usize).for_each(|element| self.encode(element, output));
+    }
+}
+
+impl ChunkElement {
+    /// The element of a chunk that was never written.
+    pub const MISSING: Self = Self { address: None, stored_bytes: None, filter_mask: 0 };
 }
 
 /// Elements that stand next to each other, out of a verified block or page.
@@ -164,6 +199,28 @@ mod tests {
         assert_eq!(element.filter_mask, 7);
         for (client, byte_len) in [(0, 8), (1, 8), (1, 17), (2, 4)] {
             assert!(ElementLayout::new(&cursor, client, byte_len, sizes).is_err());
+        }
+    }
+
+    #[test]
+    fn encoded_as_decoded() {
+        let sizes = Sizes::default();
+        let element = ChunkElement { address: Some(9), stored_bytes: Some(777), filter_mask: 5 };
+        for (chunk_bytes, byte_len) in [(None, 8), (Some(1 << 16), 8 + 4 + 4)] {
+            let layout = ElementLayout::for_chunks(chunk_bytes, sizes);
+            assert_eq!((layout.byte_len, layout.is_filtered()), (byte_len, chunk_bytes.is_some()));
+            let mut output = Output::new();
+            layout.encode_all(&[element], 2, &mut output);
+            let mut cursor = Cursor::new(output.bytes(), "test", 0);
+            let decoded = ElementLayout::new(&cursor, layout.client, byte_len, sizes).unwrap();
+            assert_eq!(decoded, layout);
+            let elements = Elements::take(&mut cursor, layout, 0, 2).unwrap();
+            let (first, second) = (elements.get(0).unwrap(), elements.get(1).unwrap());
+            assert_eq!((first.address, second.address), (Some(9), None));
+            if layout.is_filtered() {
+                assert_eq!(first, element);
+                assert_eq!((second.stored_bytes, second.filter_mask), (Some(0), 0));
+            }
         }
     }
 

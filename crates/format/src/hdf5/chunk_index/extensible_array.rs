@@ -19,6 +19,7 @@ use super::super::Sizes;
 use super::element::ElementLayout;
 use crate::cursor::Cursor;
 use crate::error::Result;
+use crate::output::Output;
 
 /// The header of an extensible array.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,12 +32,43 @@ pub struct ExtensibleArray {
     pub element_count: u64,
     /// The index block; `None` where no chunk was ever written.
     pub index_block_address: Option<u64>,
+    /// What its blocks come to.
+    pub totals: BlockTotals,
     pub(super) index_elements: u64,
     pub(super) offset_bytes: usize,
     max_bits: u32,
     min_bits: u32,
     min_pointer_bits: u32,
     page_bits: u32,
+}
+
+/// What the blocks of an extensible array come to, beside the index block.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BlockTotals {
+    /// Super blocks.
+    pub super_blocks: u64,
+    /// Their bytes.
+    pub super_block_bytes: u64,
+    /// Data blocks.
+    pub data_blocks: u64,
+    /// Their bytes, pages included.
+    pub data_block_bytes: u64,
+    /// Elements that there is room for, in the index block too.
+    pub elements: u64,
+}
+
+/// What libhdf5 makes extensible arrays with; the layout message repeats it.
+pub mod library {
+    /// Bits of the largest index.
+    pub const MAX_BITS: u8 = 32;
+    /// Elements in the index block.
+    pub const INDEX_ELEMENTS: u8 = 4;
+    /// Elements of the smallest data block.
+    pub const MIN_ELEMENTS: u8 = 16;
+    /// Data blocks of the smallest super block.
+    pub const MIN_POINTERS: u8 = 4;
+    /// log2 of the elements of a page.
+    pub const PAGE_BITS: u8 = 10;
 }
 
 /// Where an element stands in an array.
@@ -76,9 +108,10 @@ impl ExtensibleArray {
         let min_elements = cursor.u8()?;
         let min_pointers = cursor.u8()?;
         let page_bits = u32::from(cursor.u8()?);
-        cursor.skip(4 * sizes.length)?;
-        let element_count = cursor.uint(sizes.length)?;
-        cursor.skip(sizes.length)?;
+        let mut length = || cursor.uint(sizes.length);
+        let (super_blocks, super_block_bytes) = (length()?, length()?);
+        let (data_blocks, data_block_bytes) = (length()?, length()?);
+        let (element_count, elements) = (length()?, length()?);
         let index_block_address = cursor.address_field(sizes.offset)?;
         cursor.verify_checksum()?;
         let array = Self {
@@ -86,6 +119,13 @@ impl ExtensibleArray {
             layout: ElementLayout::new(&cursor, client, element_bytes, sizes)?,
             element_count,
             index_block_address,
+            totals: BlockTotals {
+                super_blocks,
+                super_block_bytes,
+                data_blocks,
+                data_block_bytes,
+                elements,
+            },
             index_elements,
             offset_bytes: sizes.offset,
             max_bits,
@@ -108,6 +148,51 @@ impl ExtensibleArray {
             return Err(cursor.bad_field("page bits", u64::from(page_bits)));
         }
         Ok(array)
+    }
+
+    /// An array without blocks, made as libhdf5 makes it.
+    pub fn empty(layout: ElementLayout, sizes: Sizes) -> Self {
+        Self {
+            address: 0,
+            layout,
+            element_count: 0,
+            index_block_address: None,
+            totals: BlockTotals::default(),
+            index_elements: library::INDEX_ELEMENTS.into(),
+            offset_bytes: sizes.offset,
+            max_bits: library::MAX_BITS.into(),
+            min_bits: library::MIN_ELEMENTS.trailing_zeros(),
+            min_pointer_bits: library::MIN_POINTERS.trailing_zeros(),
+            page_bits: library::PAGE_BITS.into(),
+        }
+    }
+
+    /// Bytes of the header.
+    pub fn byte_len(sizes: Sizes) -> usize {
+        16 + 6 * sizes.length + sizes.offset
+    }
+
+    /// The header's bytes.
+    pub fn encode(&self, sizes: Sizes) -> Vec<u8> {
+        let mut output = Output::with_capacity(Self::byte_len(sizes));
+        output.put(b"EAHD\0");
+        output.u8(self.layout.client);
+        output.uint(self.layout.byte_len as u64, 1);
+        output.uint(u64::from(self.max_bits), 1);
+        output.uint(self.index_elements, 1);
+        output.uint(1 << self.min_bits, 1);
+        output.uint(1 << self.min_pointer_bits, 1);
+        output.uint(u64::from(self.page_bits), 1);
+        let totals = &self.totals;
+        let super_blocks = [totals.super_blocks, totals.super_block_bytes];
+        let data_blocks = [totals.data_blocks, totals.data_block_bytes];
+        let elements = [self.element_count, totals.elements];
+        for field in super_blocks.into_iter().chain(data_blocks).chain(elements) {
+            output.uint(field, sizes.length);
+        }
+        output.address(self.index_block_address, sizes.offset);
+        output.checksum();
+        output.into_bytes()
     }
 
     /// Where the element with `index` stands; `None` where no array of this kind has it.

@@ -18,11 +18,12 @@
 //! bitmap's bits run on from one data block to the next, the highest of a byte first, though room
 //! is made for whole bytes for each. Section VII.D, "The Extensible Array Index".
 
-use super::element::Elements;
+use super::element::{ChunkElement, Elements};
 use super::extensible_array::{DataBlockPlace, ExtensibleArray, Place};
-use super::fixed_array::bit;
+use super::fixed_array::{Bitmap, bit};
 use crate::cursor::Cursor;
 use crate::error::{Error, ErrorKind, Result};
+use crate::output::Output;
 
 const INDEX: &str = "extensible array index block";
 const SUPER: &str = "extensible array super block";
@@ -91,6 +92,34 @@ pub struct SuperBlock<'a> {
     data_blocks: Vec<Option<u64>>,
 }
 
+impl IndexBlock<'_> {
+    /// Bytes of the index block of `array`.
+    pub fn byte_len(array: &ExtensibleArray) -> u64 {
+        let super_blocks = u64::from(array.groups() - array.index_groups());
+        let addresses = (array.index_blocks() + super_blocks) * array.offset_bytes as u64;
+        let elements = array.index_elements * array.layout.byte_len as u64;
+        (6 + array.offset_bytes + 4) as u64 + elements + addresses
+    }
+
+    /// The bytes of the index block with the first elements of `array`; `data_blocks` and
+    /// `super_blocks` are the addresses of those it leads to, of which the last may be left out.
+    pub fn encode(
+        array: &ExtensibleArray,
+        elements: &[ChunkElement],
+        data_blocks: &[Option<u64>],
+        super_blocks: &[Option<u64>],
+    ) -> Vec<u8> {
+        let mut output = Output::with_capacity(Self::byte_len(array) as usize);
+        put_prefix(&mut output, b"EAIB", array);
+        array.layout.encode_all(elements, array.index_elements, &mut output);
+        put_addresses(&mut output, array, data_blocks, array.index_blocks());
+        let super_count = u64::from(array.groups() - array.index_groups());
+        put_addresses(&mut output, array, super_blocks, super_count);
+        output.checksum();
+        output.into_bytes()
+    }
+}
+
 impl<'a> IndexBlock<'a> {
     /// Reads the index block of `array` that stands at `address`.
     ///
@@ -99,10 +128,8 @@ impl<'a> IndexBlock<'a> {
     pub fn decode(bytes: &'a [u8], address: u64, array: &ExtensibleArray) -> Result<Self> {
         let mut cursor = Cursor::new(bytes, INDEX, address);
         cursor.signature(b"EAIB")?;
+        cursor.require(Self::byte_len(array) - 4)?;
         let super_blocks = u64::from(array.groups() - array.index_groups());
-        let addresses = (array.index_blocks() + super_blocks) * array.offset_bytes as u64;
-        let elements = array.index_elements * array.layout.byte_len as u64;
-        cursor.require((2 + array.offset_bytes + 4) as u64 + elements + addresses)?;
         check_prefix(&mut cursor, array)?;
         let elements = Elements::take(&mut cursor, array.layout, 0, array.index_elements)?;
         let data_blocks = take_addresses(&mut cursor, array, array.index_blocks())?;
@@ -128,11 +155,7 @@ impl<'a> IndexBlock<'a> {
                 let number = array.blocks_before(place.group) + place.block;
                 match self.data_blocks.get(number as usize) {
                     Some(&Some(address)) => {
-                        let block = DataBlockRef::new(address, array, place);
-                        // The library counts all data blocks here, not those of the group.
-                        let stored_offset = array.group_offset(place.group)
-                            + number * array.block_elements(place.group);
-                        ExtensiblePlace::DataBlock(DataBlockRef { stored_offset, ..block })
+                        ExtensiblePlace::DataBlock(DataBlockRef::new(address, array, place))
                     }
                     _ => ExtensiblePlace::Absent,
                 }
@@ -147,6 +170,34 @@ impl<'a> IndexBlock<'a> {
     }
 }
 
+impl SuperBlock<'_> {
+    /// Bytes of the super block of `group`.
+    pub(super) fn byte_len(array: &ExtensibleArray, group: u32) -> u64 {
+        let header_bytes = 6 + array.offset_bytes + array.block_offset_bytes() + 4;
+        let addresses = array.group_blocks(group).saturating_mul(array.offset_bytes as u64);
+        (header_bytes as u64).saturating_add(addresses).saturating_add(bitmap_bytes(array, group))
+    }
+
+    /// The bytes of the super block of `group`, whose data blocks stand at `data_blocks`
+    /// and have the `written_pages`, counted through all of them.
+    pub(super) fn encode(
+        array: &ExtensibleArray,
+        group: u32,
+        data_blocks: &[Option<u64>],
+        written_pages: impl IntoIterator<Item = u64>,
+    ) -> Vec<u8> {
+        let mut output = Output::with_capacity(Self::byte_len(array, group) as usize);
+        put_prefix(&mut output, b"EASB", array);
+        output.uint(array.group_offset(group), array.block_offset_bytes());
+        let mut bitmap = Bitmap::new(bitmap_bytes(array, group));
+        written_pages.into_iter().for_each(|page| bitmap.set(page));
+        output.put(&bitmap.bytes);
+        put_addresses(&mut output, array, data_blocks, array.group_blocks(group));
+        output.checksum();
+        output.into_bytes()
+    }
+}
+
 impl<'a> SuperBlock<'a> {
     /// Reads the super block that `place` says.
     ///
@@ -156,13 +207,10 @@ impl<'a> SuperBlock<'a> {
         let mut cursor = Cursor::new(bytes, SUPER, place.address);
         cursor.signature(b"EASB")?;
         let blocks = array.group_blocks(place.group);
-        let bitmap_bytes = blocks * array.block_pages(place.group).div_ceil(8);
-        let header_bytes = 2 + array.offset_bytes + array.block_offset_bytes() + 4;
-        let addresses = blocks * array.offset_bytes as u64;
-        cursor.require((header_bytes as u64 + addresses).saturating_add(bitmap_bytes))?;
+        cursor.require(Self::byte_len(array, place.group) - 4)?;
         check_prefix(&mut cursor, array)?;
         check_offset(&mut cursor, array, [array.group_offset(place.group); 2])?;
-        let bitmap = cursor.take(bitmap_bytes as usize)?;
+        let bitmap = cursor.take(bitmap_bytes(array, place.group) as usize)?;
         let data_blocks = take_addresses(&mut cursor, array, blocks)?;
         cursor.verify_checksum()?;
         Ok(Self { place: *place, bitmap, data_blocks })
@@ -204,8 +252,52 @@ impl<'a> SuperBlock<'a> {
 impl DataBlockRef {
     fn new(address: u64, array: &ExtensibleArray, place: DataBlockPlace) -> Self {
         let element_count = array.block_elements(place.group);
-        let block_offset = array.group_offset(place.group) + place.block * element_count;
-        Self { address, element_count, block_offset, stored_offset: block_offset }
+        let group_offset = array.group_offset(place.group);
+        let block_offset = group_offset + place.block * element_count;
+        let stored_offset = match place.group < array.index_groups() {
+            // The library counts all data blocks here, not those of the group.
+            true => {
+                let number = array.blocks_before(place.group) + place.block;
+                group_offset + number * element_count
+            }
+            false => block_offset,
+        };
+        Self { address, element_count, block_offset, stored_offset }
+    }
+
+    /// Bytes of a data block in `group`, pages included.
+    pub(super) fn byte_len(array: &ExtensibleArray, group: u32) -> u64 {
+        let prefix_bytes = 6 + array.offset_bytes + array.block_offset_bytes() + 4;
+        let elements = array.block_elements(group).saturating_mul(array.layout.byte_len as u64);
+        let checksums = array.block_pages(group).saturating_mul(4);
+        (prefix_bytes as u64).saturating_add(elements).saturating_add(checksums)
+    }
+
+    /// The bytes of the data block at `place`, pages included, with `elements`, of which the last
+    /// may be left out.
+    pub(super) fn encode(
+        array: &ExtensibleArray,
+        place: DataBlockPlace,
+        elements: &[ChunkElement],
+    ) -> Vec<u8> {
+        let mut output = Output::with_capacity(Self::byte_len(array, place.group) as usize);
+        put_prefix(&mut output, b"EADB", array);
+        let stored_offset = Self::new(0, array, place).stored_offset;
+        output.uint(stored_offset, array.block_offset_bytes());
+        let pages = array.block_pages(place.group);
+        if pages == 0 {
+            array.layout.encode_all(elements, array.block_elements(place.group), &mut output);
+        }
+        output.checksum();
+        let mut elements = elements.chunks(array.page_elements() as usize);
+        for _ in 0..pages {
+            let mut page = Output::new();
+            let elements = elements.next().unwrap_or_default();
+            array.layout.encode_all(elements, array.page_elements(), &mut page);
+            page.checksum();
+            output.put(page.bytes());
+        }
+        output.into_bytes()
     }
 
     /// The block's elements out of its `bytes`.
@@ -242,6 +334,31 @@ impl PageRef {
         cursor.verify_checksum()?;
         Ok(elements)
     }
+}
+
+/// Writes signature, version, client and header address.
+fn put_prefix(output: &mut Output, signature: &[u8; 4], array: &ExtensibleArray) {
+    output.put(signature);
+    output.put(&[0, array.layout.client]);
+    output.uint(array.address, array.offset_bytes);
+}
+
+/// Writes `count` addresses: `addresses`, then undefined ones.
+fn put_addresses(
+    output: &mut Output,
+    array: &ExtensibleArray,
+    addresses: &[Option<u64>],
+    count: u64,
+) {
+    let given = addresses.iter().copied().chain(std::iter::repeat(None));
+    for address in given.take(count as usize) {
+        output.address(address, array.offset_bytes);
+    }
+}
+
+/// Bytes of the bitmap of pages in the super block of `group`.
+fn bitmap_bytes(array: &ExtensibleArray, group: u32) -> u64 {
+    array.group_blocks(group).saturating_mul(array.block_pages(group).div_ceil(8))
 }
 
 /// Reads version, client and header address, which every block has behind its signature.

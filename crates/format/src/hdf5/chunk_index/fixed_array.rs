@@ -15,13 +15,17 @@
 //! of a byte is the first) is clear was never written. Section VII.C, "The Fixed Array Index".
 
 use super::super::Sizes;
-use super::element::{ElementLayout, Elements};
+use super::element::{ChunkElement, ElementLayout, Elements};
 use crate::cursor::Cursor;
 use crate::error::{Error, ErrorKind, Result};
+use crate::output::Output;
 
 const HEADER: &str = "fixed array header";
 const BLOCK: &str = "fixed array data block";
 const PAGE: &str = "fixed array data block page";
+
+/// log2 of the elements of a page, as libhdf5 has it; the layout message says it too.
+pub const LIBRARY_PAGE_BITS: u8 = 10;
 
 /// The header of a fixed array.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,11 +101,77 @@ impl FixedArray {
         if page_bits > 32 {
             return Err(cursor.bad_field("page bits", u64::from(page_bits)));
         }
-        // Half of the address space is room for all pages' checksums too.
-        let most = u64::MAX / 2 / (layout.byte_len as u64 + 4);
-        cursor.limited("element count", element_count, most)?;
+        cursor.limited("element count", element_count, most_elements(layout))?;
         let offset_bytes = sizes.offset;
         Ok(Self { address, layout, element_count, block_address, page_bits, offset_bytes })
+    }
+
+    /// The header's bytes.
+    pub fn encode(&self, sizes: Sizes) -> Vec<u8> {
+        let mut output = Output::with_capacity(Self::byte_len(sizes));
+        output.put(b"FAHD\0");
+        output.u8(self.layout.client);
+        output.uint(self.layout.byte_len as u64, 1);
+        output.uint(u64::from(self.page_bits), 1);
+        output.uint(self.element_count, sizes.length);
+        output.address(self.block_address, sizes.offset);
+        output.checksum();
+        output.into_bytes()
+    }
+
+    /// Bytes of the header.
+    pub fn byte_len(sizes: Sizes) -> usize {
+        12 + sizes.length + sizes.offset
+    }
+
+    /// Bytes of the data block, with all of its pages.
+    pub fn block_bytes(&self) -> u64 {
+        let element_bytes = self.element_count * self.layout.byte_len as u64;
+        let prefix_bytes = 6 + self.offset_bytes as u64;
+        match self.pages() {
+            0 => prefix_bytes + element_bytes + 4,
+            pages => prefix_bytes + pages.div_ceil(8) + 4 + element_bytes + 4 * pages,
+        }
+    }
+
+    /// The bytes of the data block with `elements`, of which the last ones may be left out. Pages
+    /// without a chunk have room but do not count as written.
+    pub fn encode_block(&self, elements: &[ChunkElement]) -> Vec<u8> {
+        let mut output = Output::with_capacity(self.block_bytes() as usize);
+        output.put(b"FADB\0");
+        output.u8(self.layout.client);
+        output.uint(self.address, self.offset_bytes);
+        if self.pages() == 0 {
+            self.layout.encode_all(elements, self.element_count, &mut output);
+            output.checksum();
+            return output.into_bytes();
+        }
+        let page_elements = usize::try_from(self.page_elements()).unwrap_or(usize::MAX);
+        let mut bitmap = Bitmap::new(self.pages().div_ceil(8));
+        for (page, elements) in elements.chunks(page_elements).enumerate() {
+            if elements.iter().any(|element| element.address.is_some()) {
+                bitmap.set(page as u64);
+            }
+        }
+        output.put(&bitmap.bytes);
+        output.checksum();
+        let mut pages = elements.chunks(page_elements);
+        for first in (0..self.element_count).step_by(page_elements) {
+            let count = self.page_elements().min(self.element_count - first);
+            let mut page = Output::new();
+            self.layout.encode_all(pages.next().unwrap_or_default(), count, &mut page);
+            page.checksum();
+            output.put(page.bytes());
+        }
+        output.into_bytes()
+    }
+
+    /// Pages of the data block; 0 where it is not paged.
+    fn pages(&self) -> u64 {
+        match self.element_count > self.page_elements() {
+            true => self.element_count.div_ceil(self.page_elements()),
+            false => 0,
+        }
     }
 
     /// One more than the index of the last element in the page of the element `index`: where a
@@ -123,8 +193,8 @@ impl<'a> FixedArrayBlock<'a> {
     pub fn decode(bytes: &'a [u8], address: u64, array: &FixedArray) -> Result<Self> {
         let mut cursor = Cursor::new(bytes, BLOCK, address);
         cursor.signature(b"FADB")?;
-        let is_paged = array.element_count > array.page_elements();
-        let bitmap_bytes = array.element_count.div_ceil(array.page_elements()).div_ceil(8);
+        let is_paged = array.pages() > 0;
+        let bitmap_bytes = array.pages().div_ceil(8);
         let content_bytes = match is_paged {
             true => bitmap_bytes,
             false => array.element_count * array.layout.byte_len as u64,
@@ -198,6 +268,86 @@ impl FixedArrayPage {
     }
 }
 
+/// A header and its data block, before they have an address.
+#[derive(Debug, Clone)]
+pub struct FixedArrayBuilder {
+    array: FixedArray,
+    sizes: Sizes,
+}
+
+impl FixedArrayBuilder {
+    /// An array of `element_count` elements in pages as libhdf5 makes them.
+    ///
+    /// # Errors
+    /// More elements than 64 bits can address.
+    pub fn new(layout: ElementLayout, element_count: u64, sizes: Sizes) -> Result<Self> {
+        if element_count > most_elements(layout) {
+            let kind = ErrorKind::Field { field: "element count", value: element_count };
+            return Err(Error { structure: HEADER, address: 0, kind });
+        }
+        let array = FixedArray {
+            address: 0,
+            layout,
+            element_count,
+            block_address: None,
+            page_bits: LIBRARY_PAGE_BITS.into(),
+            offset_bytes: sizes.offset,
+        };
+        Ok(Self { array, sizes })
+    }
+
+    /// Bytes of header and data block.
+    pub fn byte_len(&self) -> u64 {
+        self.block_start() + self.array.block_bytes()
+    }
+
+    /// The bytes of header and data block at `address`, which is that of the header, with
+    /// `elements`, of which the last ones may be left out.
+    ///
+    /// # Errors
+    /// More elements than were said.
+    pub fn encode(&self, address: u64, elements: &[ChunkElement]) -> Result<Vec<u8>> {
+        if elements.len() as u64 > self.array.element_count {
+            let kind = ErrorKind::Field { field: "elements", value: elements.len() as u64 };
+            return Err(Error { structure: BLOCK, address, kind });
+        }
+        let block_address = Some(address + self.block_start());
+        let array = FixedArray { address, block_address, ..self.array.clone() };
+        let mut output = Output::with_capacity(self.byte_len() as usize);
+        output.put(&array.encode(self.sizes));
+        output.pad_to(8);
+        output.put(&array.encode_block(elements));
+        Ok(output.into_bytes())
+    }
+
+    fn block_start(&self) -> u64 {
+        (FixedArray::byte_len(self.sizes) as u64).next_multiple_of(8)
+    }
+}
+
+/// The most elements that the bytes of an array can be counted for: half of the address space is
+/// room for all pages' checksums too.
+fn most_elements(layout: ElementLayout) -> u64 {
+    u64::MAX / 2 / (layout.byte_len as u64 + 4)
+}
+
+/// Which pages were written; the first bit is the highest of the first byte.
+pub(super) struct Bitmap {
+    pub bytes: Vec<u8>,
+}
+
+impl Bitmap {
+    pub fn new(byte_len: u64) -> Self {
+        Self { bytes: vec![0; byte_len as usize] }
+    }
+
+    pub fn set(&mut self, index: u64) {
+        if let Some(byte) = self.bytes.get_mut((index / 8) as usize) {
+            *byte |= 0x80 >> (index % 8);
+        }
+    }
+}
+
 /// Bit `index` of `bitmap`, counted from the highest bit of the first byte; clear beyond the end.
 pub(super) fn bit(bitmap: &[u8], index: u64) -> bool {
     usize::try_from(index / 8)
@@ -238,6 +388,7 @@ mod tests {
     #[test]
     fn unpaged() {
         let array = array(10, 3);
+        assert_eq!(array.encode(Sizes::default()), header(10, 3));
         let content: Vec<u8> =
             [4096, u64::MAX, 8192].into_iter().flat_map(u64::to_le_bytes).collect();
         let bytes = block(&content);

@@ -7,6 +7,7 @@
 pub mod element;
 pub mod extensible_array;
 pub mod extensible_block;
+pub mod extensible_build;
 pub mod fixed_array;
 pub mod grid;
 pub mod implicit;

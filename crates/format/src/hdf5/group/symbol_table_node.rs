@@ -8,7 +8,10 @@
 use super::super::Sizes;
 use super::symbol_table_entry::SymbolTableEntry;
 use crate::cursor::Cursor;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
+use crate::output::Output;
+
+const STRUCTURE: &str = "symbol table node";
 
 /// The links of one leaf, ordered by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +26,7 @@ impl SymbolTableNode {
     /// # Errors
     /// Signature, version, or an entry that cannot be.
     pub fn decode(bytes: &[u8], address: u64, sizes: Sizes) -> Result<Self> {
-        let mut cursor = Cursor::new(bytes, "symbol table node", address);
+        let mut cursor = Cursor::new(bytes, STRUCTURE, address);
         cursor.signature(b"SNOD")?;
         cursor.version(1)?;
         cursor.skip(1)?;
@@ -33,6 +36,31 @@ impl SymbolTableNode {
             .map(|_| SymbolTableEntry::decode(&mut cursor, sizes))
             .collect::<Result<Vec<_>>>()?;
         Ok(Self { entries })
+    }
+
+    /// Bytes of a node in a file whose nodes have up to 2 `leaf_k` links.
+    pub fn byte_len(leaf_k: u16, sizes: Sizes) -> usize {
+        8 + 2 * usize::from(leaf_k) * SymbolTableEntry::byte_len(sizes)
+    }
+
+    /// The bytes of the node in such a file.
+    ///
+    /// # Errors
+    /// More than 2 `leaf_k` links.
+    pub fn encode(&self, leaf_k: u16, sizes: Sizes) -> Result<Vec<u8>> {
+        let too_many = Error {
+            structure: STRUCTURE,
+            address: 0,
+            kind: ErrorKind::Field { field: "symbol count", value: self.entries.len() as u64 },
+        };
+        let byte_len = Self::byte_len(leaf_k, sizes);
+        let mut output = Output::with_capacity(byte_len);
+        output.put(b"SNOD\x01\0");
+        output.u16(u16::try_from(self.entries.len()).map_err(|_| too_many.clone())?);
+        self.entries.iter().for_each(|entry| entry.encode(&mut output, sizes));
+        let rest = byte_len.checked_sub(output.len()).ok_or(too_many)?;
+        output.zeros(rest);
+        Ok(output.into_bytes())
     }
 }
 
@@ -66,6 +94,16 @@ mod tests {
         );
         assert_eq!(node.entries[2].header_address, None);
         assert_eq!(node.entries[2].cache, EntryCache::SoftLink { value_offset: 136 });
+    }
+
+    #[test]
+    fn encoded_as_decoded() {
+        let sizes = Sizes::default();
+        let decoded = SymbolTableNode::decode(&node(), 0, sizes).unwrap();
+        let bytes = decoded.encode(2, sizes).unwrap();
+        assert_eq!(bytes.len(), SymbolTableNode::byte_len(2, sizes));
+        assert_eq!(SymbolTableNode::decode(&bytes, 0, sizes).unwrap(), decoded);
+        assert!(decoded.encode(1, sizes).is_err());
     }
 
     #[test]

@@ -17,6 +17,7 @@ use std::ops::Range;
 use super::super::Sizes;
 use crate::cursor::Cursor;
 use crate::error::Result;
+use crate::output::Output;
 
 /// Where each object of a collection lies in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,6 +86,80 @@ impl GlobalHeapCollection {
     }
 }
 
+/// Bytes of the smallest collection that the libraries write.
+const MIN_COLLECTION_BYTES: u64 = 4096;
+
+/// A collection that is being filled.
+///
+/// The indexes count from 1; nothing in it depends on the collection's address.
+#[derive(Debug, Clone)]
+pub struct GlobalHeapBuilder {
+    /// The objects with their headers.
+    objects: Output,
+    count: u16,
+    sizes: Sizes,
+}
+
+impl GlobalHeapBuilder {
+    /// A collection without objects.
+    pub fn new(sizes: Sizes) -> Self {
+        Self { objects: Output::new(), count: 0, sizes }
+    }
+
+    /// Takes an object in; returns its index, or `None` where the collection has 65,535 objects,
+    /// which is all that indexes can tell apart.
+    pub fn push(&mut self, object: &[u8]) -> Option<u16> {
+        let index = self.count.checked_add(1)?;
+        self.count = index;
+        self.objects.u16(index);
+        // The libraries count references to objects that they share, which these are not.
+        self.objects.u16(0);
+        self.objects.zeros(4);
+        self.objects.uint(object.len() as u64, self.sizes.length);
+        self.objects.pad_to(8);
+        self.objects.put(object);
+        self.objects.pad_to(8);
+        Some(index)
+    }
+
+    /// How many objects it has.
+    pub fn object_count(&self) -> u16 {
+        self.count
+    }
+
+    /// Bytes of the collection as it is now.
+    pub fn byte_len(&self) -> u64 {
+        let used = self.header_bytes() + self.objects.len() as u64;
+        match MIN_COLLECTION_BYTES.checked_sub(used) {
+            // The free space, where there is any, has a header of its own.
+            Some(free) if free > 0 => used + free.max(self.header_bytes()),
+            _ => used,
+        }
+    }
+
+    /// The collection's bytes.
+    pub fn encode(&self) -> Vec<u8> {
+        let byte_len = self.byte_len();
+        let mut output = Output::with_capacity(byte_len as usize);
+        output.put(b"GCOL\x01\0\0\0");
+        output.uint(byte_len, self.sizes.length);
+        output.pad_to(8);
+        output.put(self.objects.bytes());
+        let free = byte_len - output.len() as u64;
+        if free > 0 {
+            output.zeros(8);
+            output.uint(free, self.sizes.length);
+        }
+        output.zeros(byte_len as usize - output.len());
+        output.into_bytes()
+    }
+
+    /// Bytes of the collection's header, and of an object's.
+    fn header_bytes(&self) -> u64 {
+        padded(8 + self.sizes.length as u64)
+    }
+}
+
 /// `size` rounded up to a multiple of 8.
 fn padded(size: u64) -> u64 {
     size.saturating_add(7) & !7
@@ -122,6 +197,49 @@ mod tests {
         assert_eq!(heap.object(&bytes, 0), None);
         assert_eq!(heap.object(&bytes, 65_537), None, "not folded into 16 bits");
         assert_eq!(heap.indexes().collect::<Vec<_>>(), [1, 3]);
+    }
+
+    #[test]
+    fn built_collections() {
+        for sizes in [Sizes::default(), Sizes { offset: 4, length: 4 }] {
+            for count in [0, 1, 3, 126, 127, 128, 500] {
+                let mut builder = GlobalHeapBuilder::new(sizes);
+                for index in 1..=count {
+                    assert_eq!(builder.push(&vec![7; usize::from(index) % 20]), Some(index));
+                }
+                assert_eq!(builder.object_count(), count);
+                let bytes = builder.encode();
+                assert_eq!(bytes.len() as u64, builder.byte_len());
+                let heap = GlobalHeapCollection::decode(&bytes, 0, sizes).unwrap();
+                assert_eq!(heap.indexes().collect::<Vec<_>>(), (1..=count).collect::<Vec<_>>());
+                for index in 1..=u32::from(count) {
+                    let expected = vec![7; index as usize % 20];
+                    assert_eq!(heap.object(&bytes, index), Some(&expected[..]));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn built_collections_of_every_fill() {
+        // From 0 to 24 bytes are left of the smallest collection; 8 have no room for a header.
+        for object_bytes in 4032..=4072 {
+            let mut builder = GlobalHeapBuilder::new(Sizes::default());
+            builder.push(&vec![1; object_bytes]);
+            let used = 32 + object_bytes.next_multiple_of(8);
+            let expected = if 4096 - used.min(4096) == 8 { 4104 } else { used.max(4096) };
+            assert_eq!(builder.byte_len(), expected as u64, "{object_bytes}");
+            let bytes = builder.encode();
+            let heap = GlobalHeapCollection::decode(&bytes, 0, Sizes::default()).unwrap();
+            assert_eq!(heap.object(&bytes, 1).map(<[u8]>::len), Some(object_bytes));
+        }
+    }
+
+    #[test]
+    fn as_many_objects_as_indexes() {
+        let mut builder = GlobalHeapBuilder::new(Sizes::default());
+        assert!((1..=u16::MAX).all(|index| builder.push(b"") == Some(index)));
+        assert_eq!(builder.push(b""), None);
     }
 
     #[test]
