@@ -40,6 +40,8 @@ pub enum ErrorKind {
     Structure(isotach_format::Error),
     /// A chunk cannot be decoded.
     Chunk { address: u64, coordinates: Vec<u64>, source: Box<isotach_codec::Error> },
+    /// A chunk cannot be encoded.
+    Encode { coordinates: Vec<u64>, source: Box<isotach_codec::Error> },
     /// There is no such dimension, variable, group, attribute or type.
     NotFound { what: &'static str, name: String },
     /// What was asked for does not fit the variable's shape.
@@ -52,6 +54,8 @@ pub enum ErrorKind {
     Convert(isotach_model::convert::ConvertError),
     /// The caller's memory is not of the size that the selection needs.
     Destination { needed_bytes: u64, given_bytes: u64 },
+    /// What is to be written is not of the size that the selection needs.
+    Source { needed_bytes: u64, given_bytes: u64 },
     /// Data stands in another file which the options do not allow, or which cannot be opened.
     OtherFile { path: String, reason: OtherFileReason },
     /// More than a stated bound.
@@ -130,6 +134,7 @@ impl fmt::Display for ErrorKind {
             Self::Chunk { address, coordinates, source } => {
                 write!(f, "chunk {coordinates:?} at address {address}: {source}")
             }
+            Self::Encode { coordinates, source } => write!(f, "chunk {coordinates:?}: {source}"),
             Self::NotFound { what, name } => write!(f, "no {what} \"{name}\""),
             Self::Selection(source) => source.fmt(f),
             Self::WrongType { stored, wanted } => {
@@ -139,6 +144,9 @@ impl fmt::Display for ErrorKind {
             Self::Convert(source) => source.fmt(f),
             Self::Destination { needed_bytes, given_bytes } => {
                 write!(f, "the destination has {given_bytes} bytes, the selection {needed_bytes}")
+            }
+            Self::Source { needed_bytes, given_bytes } => {
+                write!(f, "{given_bytes} bytes are given, the selection needs {needed_bytes}")
             }
             Self::OtherFile { path, reason } => match reason {
                 OtherFileReason::NotAllowed => {
@@ -164,7 +172,9 @@ impl std::error::Error for Error {
             | ErrorKind::Storage { source, .. }
             | ErrorKind::Write { source, .. } => Some(source.as_ref()),
             ErrorKind::Structure(source) => Some(source),
-            ErrorKind::Chunk { source, .. } => Some(source.as_ref()),
+            ErrorKind::Chunk { source, .. } | ErrorKind::Encode { source, .. } => {
+                Some(source.as_ref())
+            }
             _ => None,
         }
     }

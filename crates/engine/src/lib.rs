@@ -27,7 +27,9 @@ mod parallel;
 pub mod plan;
 pub mod read;
 pub mod storage;
+mod strided_copy;
 mod variable;
+pub mod write;
 
 pub use attribute::Attribute;
 pub use dimension::Dimension;

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::mem::MaybeUninit;
 
 use isotach_model::convert::{Number, RangeReport, convert};
-use isotach_model::selection::{Axis, Selection, SelectionError};
+use isotach_model::selection::{Selection, SelectionError};
 use isotach_model::stored::DecodeError;
 use isotach_model::{Atomic, Heap, StoredType, Values, shape};
 
@@ -278,23 +278,7 @@ impl Array {
         if given != rank || self.layout.shape.len() != rank {
             return Err(self.error(ErrorKind::Selection(SelectionError::Rank { given, rank })));
         }
-        let mut axes = selection.axes.iter().zip(&self.shape).enumerate();
-        match axes.find(|(_, (axis, len))| !axis.fits(**len)) {
-            None => Ok(()),
-            Some((axis, (wanted, &len))) => {
-                let error = match *wanted {
-                    Axis::Range { start, count, stride } => {
-                        SelectionError::Edge { axis, start, count, stride, len }
-                    }
-                    Axis::Indices(_) => {
-                        let index = wanted.bounds().map_or(0, |(_, high)| high);
-                        let index = i64::try_from(index).unwrap_or(i64::MAX);
-                        SelectionError::Index { axis, index, len }
-                    }
-                };
-                Err(self.error(ErrorKind::Selection(error)))
-            }
-        }
+        selection.check(&self.shape).map_err(|error| self.error(ErrorKind::Selection(error)))
     }
 
     fn wrong_type(&self, wanted: &'static str) -> Error {

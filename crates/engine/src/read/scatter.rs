@@ -9,9 +9,6 @@
 //!   byte it reads and writes lie within source and destination; the loops then do not.
 //! - Source and destination do not overlap: the destination is the caller's exclusive memory.
 //! - The results of a region are given to one task only (see `destination`).
-//!
-//! Axes that continue one another in source and target are merged, so that the innermost loop is
-//! as long as can be.
 
 use std::mem::MaybeUninit;
 
@@ -19,6 +16,8 @@ use isotach_model::byte_order;
 
 use super::destination::Destination;
 use crate::plan::axis_runs::{AxisRun, bounds_of, count_of};
+pub(crate) use crate::strided_copy::OutOfBounds;
+use crate::strided_copy::{CopyAxis, copy, push_axis};
 
 /// Elements of an array that are wanted: the product of runs along each axis.
 pub(crate) type Region<'r> = [&'r [AxisRun]];
@@ -49,18 +48,6 @@ pub(crate) struct Target<'t, 'd> {
     /// Whether the bytes of each element are reversed on the way; only for sizes 2, 4 and 8.
     pub(crate) reverse: bool,
 }
-
-/// One axis of a box of evenly spaced elements.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Axis {
-    count: usize,
-    source_step: isize,
-    target_step: usize,
-}
-
-/// The elements do not lie within the source.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct OutOfBounds;
 
 impl<'t, 'd> Target<'t, 'd> {
     /// All of `destination`, whose results stand `strides` apart.
@@ -143,7 +130,7 @@ fn scatter_box(
     region: &Region<'_>,
     chosen: &[usize],
     target: &Target<'_, '_>,
-    axes: &mut Vec<Axis>,
+    axes: &mut Vec<CopyAxis>,
 ) -> Result<(), OutOfBounds> {
     let size = target.element_size;
     let (mut from, mut low, mut high) = (source.start as i128, 0i128, 0i128);
@@ -164,7 +151,8 @@ fn scatter_box(
         count = count.checked_mul(run_count).ok_or(OutOfBounds)?;
         if run_count > 1 {
             let source_step = isize::try_from(step).map_err(|_| OutOfBounds)?;
-            push_axis(axes, Axis { count: run_count, source_step, target_step });
+            let target_step = isize::try_from(target_step).map_err(|_| OutOfBounds)?;
+            push_axis(axes, CopyAxis { count: run_count, source_step, target_step });
         }
     }
     let within = from + low >= 0 && from + high + size as i128 <= source.bytes.len() as i128;
@@ -182,119 +170,4 @@ fn scatter_box(
 
 fn add_product(sum: usize, count: usize, step: usize) -> Result<usize, OutOfBounds> {
     count.checked_mul(step).and_then(|product| product.checked_add(sum)).ok_or(OutOfBounds)
-}
-
-/// Appends an inner axis; merged with the one before where that only continues it.
-fn push_axis(axes: &mut Vec<Axis>, inner: Axis) {
-    if let Some(outer) = axes.last_mut()
-        && (inner.count as isize).checked_mul(inner.source_step) == Some(outer.source_step)
-        && inner.count.checked_mul(inner.target_step) == Some(outer.target_step)
-        && let Some(count) = outer.count.checked_mul(inner.count)
-    {
-        *outer = Axis { count, ..inner };
-        return;
-    }
-    axes.push(inner);
-}
-
-/// # Safety
-/// For every combination of indices, `size` bytes at `from + sum(index * source_step)` may be
-/// read, and at `to + sum(index * target_step)` written.
-unsafe fn copy(axes: &[Axis], from: *const u8, to: *mut u8, size: usize, reverse: bool) {
-    match axes {
-        // SAFETY: there is one combination, that of no indices.
-        [] => unsafe { copy_run(from, to, 1, size, reverse) },
-        [axis] if axis.source_step == size as isize && axis.target_step == size => {
-            // SAFETY: the elements follow one another on both sides.
-            unsafe { copy_run(from, to, axis.count, size, reverse) }
-        }
-        // SAFETY: as the caller said.
-        [axis] => unsafe { copy_steps(*axis, from, to, size, reverse) },
-        [axis, inner @ ..] => {
-            for index in 0..axis.count {
-                // SAFETY: the sums with this index of the outer axis are among the caller's.
-                unsafe {
-                    let from = from.offset(index as isize * axis.source_step);
-                    copy(inner, from, to.add(index * axis.target_step), size, reverse);
-                }
-            }
-        }
-    }
-}
-
-/// # Safety
-/// `count * size` bytes may be read at `from` and written at `to`.
-unsafe fn copy_run(from: *const u8, to: *mut u8, count: usize, size: usize, reverse: bool) {
-    let axis = Axis { count, source_step: size as isize, target_step: size };
-    // SAFETY: as the caller said.
-    unsafe {
-        match (size, reverse) {
-            (2, true) => steps::<2, true>(axis, from, to),
-            (4, true) => steps::<4, true>(axis, from, to),
-            (8, true) => steps::<8, true>(axis, from, to),
-            _ => std::ptr::copy_nonoverlapping(from, to, count * size),
-        }
-    }
-}
-
-/// # Safety
-/// For every index of `axis`, `size` bytes may be read and written at its steps.
-unsafe fn copy_steps(axis: Axis, from: *const u8, to: *mut u8, size: usize, reverse: bool) {
-    // SAFETY: as the caller said.
-    unsafe {
-        match (size, reverse) {
-            (1, _) => steps::<1, false>(axis, from, to),
-            (2, false) => steps::<2, false>(axis, from, to),
-            (2, true) => steps::<2, true>(axis, from, to),
-            (4, false) => steps::<4, false>(axis, from, to),
-            (4, true) => steps::<4, true>(axis, from, to),
-            (8, false) => steps::<8, false>(axis, from, to),
-            (8, true) => steps::<8, true>(axis, from, to),
-            (16, _) => steps::<16, false>(axis, from, to),
-            _ => {
-                for index in 0..axis.count {
-                    let from = from.offset(index as isize * axis.source_step);
-                    std::ptr::copy_nonoverlapping(from, to.add(index * axis.target_step), size);
-                }
-            }
-        }
-    }
-}
-
-/// # Safety
-/// For every index of `axis`, `SIZE` bytes may be read and written at its steps.
-#[inline(always)]
-unsafe fn steps<const SIZE: usize, const REVERSE: bool>(axis: Axis, from: *const u8, to: *mut u8) {
-    // Where elements follow one another, constant steps let the compiler use vectors.
-    // SAFETY: as the caller said.
-    unsafe {
-        if axis.source_step == SIZE as isize && axis.target_step == SIZE {
-            each::<SIZE, REVERSE>(axis.count, from, to, SIZE as isize, SIZE);
-        } else {
-            each::<SIZE, REVERSE>(axis.count, from, to, axis.source_step, axis.target_step);
-        }
-    }
-}
-
-/// # Safety
-/// For every index below `count`, `SIZE` bytes may be read and written at its steps.
-#[inline(always)]
-unsafe fn each<const SIZE: usize, const REVERSE: bool>(
-    count: usize,
-    from: *const u8,
-    to: *mut u8,
-    source_step: isize,
-    target_step: usize,
-) {
-    for index in 0..count {
-        // SAFETY: this index is one of the caller's; arrays of bytes need no alignment.
-        unsafe {
-            let mut element: [u8; SIZE] =
-                from.offset(index as isize * source_step).cast::<[u8; SIZE]>().read();
-            if REVERSE {
-                element.reverse();
-            }
-            to.add(index * target_step).cast::<[u8; SIZE]>().write(element);
-        }
-    }
 }

@@ -101,6 +101,32 @@ impl Selection {
             && self.axes.iter().zip(shape).all(|(axis, &len)| axis.fits(len))
     }
 
+    /// The same, with the reason where one does not.
+    ///
+    /// # Errors
+    /// [`SelectionError::Rank`] where the shape has another number of axes; of the first axis with
+    /// a position outside, [`SelectionError::Edge`] for a range, [`SelectionError::Index`] for a list.
+    pub fn check(&self, shape: &[u64]) -> Result<(), SelectionError> {
+        let (given, rank) = (self.axes.len(), shape.len());
+        if given != rank {
+            return Err(SelectionError::Rank { given, rank });
+        }
+        let mut axes = self.axes.iter().zip(shape).enumerate();
+        let Some((axis, (wanted, &len))) = axes.find(|(_, (axis, len))| !axis.fits(**len)) else {
+            return Ok(());
+        };
+        Err(match *wanted {
+            Axis::Range { start, count, stride } => {
+                SelectionError::Edge { axis, start, count, stride, len }
+            }
+            Axis::Indices(_) => {
+                let index = wanted.bounds().map_or(0, |(_, high)| high);
+                let index = i64::try_from(index).unwrap_or(i64::MAX);
+                SelectionError::Index { axis, index, len }
+            }
+        })
+    }
+
     /// How many elements follow one another both in row-major storage of a variable of this
     /// shape and in the result: the selection falls into runs of this length (0 when it is empty).
     pub fn contiguous_run(&self, shape: &[u64]) -> u64 {

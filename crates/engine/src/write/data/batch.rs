@@ -1,0 +1,249 @@
+//! Chunks on their last step: those that are ready together get their space together, and go to
+//! the file with as few calls as can be.
+
+use std::sync::{Condvar, Mutex, PoisonError};
+
+use super::Target;
+use super::partial::Partial;
+use super::table::{ChunkTable, OldPlace};
+use crate::error::Result;
+use crate::plan::layout::ChunkPlace;
+
+/// Stored chunks that are to be written.
+#[derive(Default)]
+pub(super) struct Batch {
+    /// The stored bytes of chunks that are not somewhere else, one after the other.
+    bytes: Vec<u8>,
+    /// How many of them are in use; what is behind them is memory for more.
+    used: usize,
+    /// Chunks that have waited, and wait on if they cannot be written.
+    waited: Vec<(Box<[u64]>, Partial)>,
+    /// Coordinates of one chunk after the other.
+    coordinates: Vec<u64>,
+    chunks: Vec<Ready>,
+    old: Vec<Option<OldPlace>>,
+}
+
+/// One chunk of a batch.
+struct Ready {
+    memory: Memory,
+    /// Where in that memory its stored bytes begin.
+    start: usize,
+    len: usize,
+    filter_mask: u32,
+    /// Where in the file it goes.
+    address: u64,
+}
+
+/// Where stored bytes are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Memory {
+    Batch,
+    Caller,
+    Waited(usize),
+}
+
+/// What a batch is written to.
+pub(super) struct Destination<'d> {
+    pub(super) target: &'d Target,
+    pub(super) table: &'d ChunkTable,
+    /// Chunks along each axis of the variable as it is now.
+    pub(super) grid: &'d [u64],
+    /// Bytes of the caller's that chunks were taken from as they are.
+    pub(super) caller: &'d [u8],
+    /// Where the batch stands among others: space is given out in this order, so that what lies
+    /// together in the array lies together in the file, however many threads there are.
+    pub(super) turn: (&'d Turns, usize),
+}
+
+/// Whose turn it is among workers that count their work up from 0, one after the other.
+#[derive(Default)]
+pub(super) struct Turns {
+    state: Mutex<TurnState>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct TurnState {
+    next: usize,
+    /// A worker failed, and will not have its turn.
+    is_over: bool,
+}
+
+impl Turns {
+    /// Does `work` when all turns before this one have been taken, or when order no longer matters.
+    fn take<R>(&self, turn: usize, work: impl FnOnce() -> R) -> R {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        while state.next < turn && !state.is_over {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        let done = work();
+        state.next = state.next.max(turn + 1);
+        drop(state);
+        self.changed.notify_all();
+        done
+    }
+
+    /// Does `work`; where it fails, nobody waits any more.
+    pub(super) fn guard<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<R> {
+        /// Also where it panics.
+        struct End<'t>(&'t Turns);
+        impl Drop for End<'_> {
+            fn drop(&mut self) {
+                self.0.state.lock().unwrap_or_else(PoisonError::into_inner).is_over = true;
+                self.0.changed.notify_all();
+            }
+        }
+        let end = End(self);
+        let done = work()?;
+        std::mem::forget(end);
+        Ok(done)
+    }
+}
+
+impl Batch {
+    /// Memory held, in bytes.
+    pub(super) fn allocated_bytes(&self) -> usize {
+        self.bytes.capacity()
+            + self.coordinates.capacity() * size_of::<u64>()
+            + self.chunks.capacity() * size_of::<Ready>()
+            + self.old.capacity() * size_of::<Option<OldPlace>>()
+    }
+
+    /// Begins anew.
+    pub(super) fn clear(&mut self) {
+        self.used = 0;
+        self.waited.clear();
+        self.coordinates.clear();
+        self.chunks.clear();
+    }
+
+    /// Adds a chunk of `len` bytes as they are stored, and gives the memory for them.
+    pub(super) fn add(&mut self, coordinates: &[u64], len: usize, filter_mask: u32) -> &mut [u8] {
+        let start = self.used;
+        self.used += len;
+        if self.bytes.len() < self.used {
+            self.bytes.resize(self.used, 0);
+        }
+        self.push(coordinates, Memory::Batch, start, len, filter_mask);
+        &mut self.bytes[start..start + len]
+    }
+
+    /// Adds a chunk whose stored bytes are `len` of the caller's, from `start`.
+    pub(super) fn add_callers(&mut self, coordinates: &[u64], start: usize, len: usize) {
+        self.push(coordinates, Memory::Caller, start, len, 0);
+    }
+
+    /// Adds a chunk that has waited, whose stored bytes are those of its elements.
+    pub(super) fn add_waited(&mut self, coordinates: Box<[u64]>, partial: Partial) {
+        let memory = Memory::Waited(self.waited.len());
+        self.push(&coordinates, memory, 0, partial.bytes.len(), 0);
+        self.waited.push((coordinates, partial));
+    }
+
+    /// Keeps a chunk that has waited, and was added already, until all are written.
+    pub(super) fn keep_waited(&mut self, coordinates: Box<[u64]>, partial: Partial) {
+        self.waited.push((coordinates, partial));
+    }
+
+    /// The chunks that have waited, written or not.
+    pub(super) fn take_waited(&mut self) -> impl Iterator<Item = (Box<[u64]>, Partial)> {
+        self.waited.drain(..)
+    }
+
+    fn push(
+        &mut self,
+        coordinates: &[u64],
+        memory: Memory,
+        start: usize,
+        len: usize,
+        filter_mask: u32,
+    ) {
+        self.coordinates.extend_from_slice(coordinates);
+        self.chunks.push(Ready { memory, start, len, filter_mask, address: 0 });
+    }
+
+    /// Writes all chunks, enters them into the table and gives back the space they had before.
+    /// A chunk of the last commit goes to new space, one that is in none may stay where it is.
+    pub(super) fn write(&mut self, to: &Destination<'_>) -> Result<()> {
+        let (turns, turn) = to.turn;
+        if self.chunks.is_empty() {
+            turns.take(turn, || ());
+            return Ok(());
+        }
+        let rank = self.coordinates.len() / self.chunks.len();
+        let coordinates = self.coordinates.chunks_exact(rank.max(1));
+        to.table.old_places(coordinates.clone(), &mut self.old)?;
+        let (first, bytes) = turns.take(turn, || self.give_space(to.target));
+        if let Err(error) = self.write_runs(to) {
+            to.target.space.free(first, bytes);
+            return Err(error);
+        }
+        let coordinates = self.coordinates.chunks_exact(rank.max(1));
+        let places = self.chunks.iter().map(|chunk| ChunkPlace {
+            address: chunk.address,
+            stored_bytes: chunk.len as u64,
+            filter_mask: chunk.filter_mask,
+        });
+        to.table.put(to.grid, coordinates.zip(places));
+        for (chunk, old) in self.chunks.iter().zip(&self.old) {
+            let Some(OldPlace { place, .. }) = old else { continue };
+            // What stayed where it was needs its first bytes still.
+            let kept = if place.address == chunk.address { chunk.len as u64 } else { 0 };
+            if place.stored_bytes > kept {
+                to.target.space.free(place.address + kept, place.stored_bytes - kept);
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives every chunk its address: those that need new space a part of one piece, of which the
+    /// address and the length come back.
+    fn give_space(&mut self, target: &Target) -> (u64, u64) {
+        let mut bytes = 0u64;
+        for (chunk, old) in self.chunks.iter_mut().zip(&self.old) {
+            let fitting =
+                old.filter(|old| old.is_fresh && old.place.stored_bytes >= chunk.len as u64);
+            match fitting {
+                Some(old) => chunk.address = old.place.address,
+                None => {
+                    chunk.address = bytes;
+                    bytes += chunk.len as u64;
+                }
+            }
+        }
+        if bytes == 0 {
+            return (0, 0);
+        }
+        let first = target.space.allocate(bytes);
+        for (chunk, old) in self.chunks.iter_mut().zip(&self.old) {
+            if !old.is_some_and(|old| old.is_fresh && old.place.stored_bytes >= chunk.len as u64) {
+                chunk.address += first;
+            }
+        }
+        (first, bytes)
+    }
+
+    /// Writes chunks that are neighbours both in memory and in the file with one call.
+    fn write_runs(&self, to: &Destination<'_>) -> Result<()> {
+        let mut chunks = self.chunks.iter().peekable();
+        while let Some(first) = chunks.next() {
+            let mut len = first.len;
+            while let Some(next) = chunks.peek()
+                && next.memory == first.memory
+                && next.start == first.start + len
+                && next.address == first.address + len as u64
+            {
+                len += next.len;
+                chunks.next();
+            }
+            let memory = match first.memory {
+                Memory::Batch => &self.bytes,
+                Memory::Caller => to.caller,
+                Memory::Waited(index) => &self.waited[index].1.bytes,
+            };
+            to.target.write_at(first.address, &memory[first.start..first.start + len])?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,110 @@
+//! How much memory parts of chunks may take while they wait: one budget for all files that are
+//! open for writing.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+
+use super::chunked::Shared;
+use crate::cache::memory_setting;
+
+/// The most memory that is taken without being asked for.
+const LARGEST_DEFAULT: u64 = 256 << 20;
+
+/// What waits in memory in all stores.
+struct Buffers {
+    budget: AtomicU64,
+    used: AtomicU64,
+    clock: AtomicU64,
+    stores: Mutex<Vec<Weak<Shared>>>,
+    /// Held by who makes room.
+    making_room: Mutex<()>,
+}
+
+/// Memory that counts as used until this is dropped.
+pub(super) struct Share(u64);
+
+/// A moment of the clock by which the least recently used chunk is found.
+pub(super) type Moment = u64;
+
+fn buffers() -> &'static Buffers {
+    static BUFFERS: OnceLock<Buffers> = OnceLock::new();
+    BUFFERS.get_or_init(|| Buffers {
+        budget: AtomicU64::new(memory_setting("ISOTACH_WRITE_BUFFER", LARGEST_DEFAULT)),
+        used: AtomicU64::new(0),
+        clock: AtomicU64::new(0),
+        stores: Mutex::default(),
+        making_room: Mutex::default(),
+    })
+}
+
+/// The most bytes of chunks that wait in memory, because they were written only in part or because
+/// they are being encoded: `ISOTACH_WRITE_BUFFER`, else an eighth of the machine's memory and at
+/// most 256 MiB, unless [`set_buffer_budget`] has changed it.
+pub fn buffer_budget() -> u64 {
+    buffers().budget.load(Relaxed)
+}
+
+/// Sets the most bytes of chunks that wait in memory; from the next write on.
+pub fn set_buffer_budget(bytes: u64) {
+    buffers().budget.store(bytes, Relaxed);
+}
+
+/// The next moment.
+pub(super) fn now() -> Moment {
+    buffers().clock.fetch_add(1, Relaxed)
+}
+
+/// Takes `bytes`, where there are as many left.
+pub(super) fn take(bytes: usize) -> Option<Share> {
+    let (bytes, budget) = (bytes as u64, buffer_budget());
+    let more = |used: u64| used.checked_add(bytes).filter(|used| *used <= budget);
+    buffers().used.fetch_update(Relaxed, Relaxed, more).ok().map(|_| Share(bytes))
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        buffers().used.fetch_sub(self.0, Relaxed);
+    }
+}
+
+fn stores() -> MutexGuard<'static, Vec<Weak<Shared>>> {
+    buffers().stores.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Lets a store's chunks be written where others need the memory.
+pub(super) fn register(store: Weak<Shared>) {
+    let mut stores = stores();
+    stores.retain(|store| store.strong_count() > 0);
+    stores.push(store);
+}
+
+/// Where little is left, has the chunks that were not used for longest written to the file until a
+/// quarter is free; those that were used since `since` stay. The caller holds no claim.
+///
+/// A store whose chunks are in use, or cannot be written, keeps them: it tells by itself.
+pub(super) fn make_room(since: Moment) {
+    let budget = buffer_budget();
+    let used = || buffers().used.load(Relaxed);
+    if used() <= budget - budget / 8 {
+        return;
+    }
+    // Somebody else is at it already.
+    let Ok(_alone) = buffers().making_room.try_lock() else { return };
+    let stores: Vec<_> = stores().iter().filter_map(Weak::upgrade).collect();
+    let mut waiting: Vec<(Moment, u64)> = Vec::new();
+    stores.iter().for_each(|store| store.waiting(&mut waiting));
+    waiting.retain(|(moment, _)| *moment < since);
+    waiting.sort_unstable();
+    let mut excess = used().saturating_sub(budget - budget / 4);
+    let mut last = None;
+    for (moment, bytes) in waiting {
+        if excess == 0 {
+            break;
+        }
+        (last, excess) = (Some(moment), excess.saturating_sub(bytes));
+    }
+    let Some(last) = last else { return };
+    for store in stores {
+        store.write_out(last);
+    }
+}

@@ -1,0 +1,171 @@
+//! The values of one variable on their way into the file.
+//!
+//! ```text
+//! Store::write -> chunked: cover -> gather -> whole chunk    -> codec -> batch -> storage, table
+//!              |                           \-> part of a chunk waits in memory, within one budget
+//!              |-> strided: runs straight from the caller's memory -> storage
+//!              \-> inline:  bytes that go into the object header
+//! ```
+//! A store knows nothing of objects: it is told the shape, and tells where the elements are. What
+//! was written is in the file after [`Store::flush`].
+
+mod batch;
+mod buffers;
+mod chunked;
+mod claims;
+mod cover;
+mod edges;
+mod gather;
+mod inline;
+mod partial;
+mod scratch;
+mod strided;
+mod table;
+mod written;
+
+use std::sync::Arc;
+
+use isotach_model::selection::Selection;
+use isotach_model::shape;
+
+pub use buffers::{buffer_budget, set_buffer_budget};
+pub use chunked::{ChunkParts, ChunkStore};
+pub use inline::InlineStore;
+pub use strided::StridedStore;
+pub use table::ChunkTable;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::plan::layout::{Chunked, Placement};
+use crate::read::target_strides;
+use crate::storage::WritableStorage;
+
+/// Gives out space in the file.
+pub trait Allocate: Send + Sync {
+    /// The address of `bytes` bytes that nobody else has.
+    fn allocate(&self, bytes: u64) -> u64;
+
+    /// Takes bytes back that nobody needs after the next commit.
+    fn free(&self, address: u64, bytes: u64);
+}
+
+/// Where values go.
+#[derive(Clone)]
+pub struct Target {
+    /// The file's bytes. Addresses are offsets into it.
+    pub storage: Arc<dyn WritableStorage>,
+    /// Gives out its space.
+    pub space: Arc<dyn Allocate>,
+    /// The file's name, for errors.
+    pub file: Arc<str>,
+    /// Path of the variable, for errors.
+    pub path: Arc<str>,
+}
+
+/// The values of one variable, however they are stored.
+pub enum Store {
+    /// In chunks.
+    Chunked(ChunkStore),
+    /// In rows, one after the other.
+    Strided(StridedStore),
+    /// In the object header.
+    Inline(InlineStore),
+}
+
+impl Store {
+    /// Writes `elements`, row-major over the selection's shape and each of them as it is stored, to
+    /// the selected places of an array of `shape` (its extent after this write). Of several elements
+    /// for one place the last one stays.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Selection`] where the selection is not inside the shape, [`ErrorKind::Source`]
+    /// where it needs another number of bytes, and what storage and codec say. What an earlier
+    /// write could not bring to the file may be told here too.
+    pub fn write(&self, selection: &Selection, elements: &[u8], shape: &[u64]) -> Result<()> {
+        match self {
+            Self::Chunked(store) => store.write(selection, elements, shape),
+            Self::Strided(store) => store.write(selection, elements, shape),
+            Self::Inline(store) => store.write(selection, elements, shape),
+        }
+    }
+
+    /// Brings everything that was written to the file, and the fill value to what never was where
+    /// it must stand in the file.
+    pub fn flush(&self, shape: &[u64]) -> Result<()> {
+        match self {
+            Self::Chunked(store) => store.flush(shape),
+            Self::Strided(store) => store.flush(),
+            Self::Inline(_) => Ok(()),
+        }
+    }
+
+    /// Where the elements are, for reading them: right after a flush.
+    pub fn placement(&self) -> Placement {
+        match self {
+            Self::Chunked(store) => Placement::Chunked(Chunked {
+                chunk_shape: store.chunk_shape().to_vec(),
+                index: store.table(),
+                pipeline: store.pipeline(),
+                edge_chunks_unfiltered: store.edge_chunks_unfiltered(),
+            }),
+            Self::Strided(store) => store.placement(),
+            Self::Inline(store) => Placement::Inline(store.bytes()),
+        }
+    }
+}
+
+impl Target {
+    /// An error about the variable.
+    fn error(&self, kind: ErrorKind) -> Error {
+        Error::new(&self.file, kind).at(&self.path)
+    }
+
+    fn limit(&self, what: &'static str, value: u64, limit: u64) -> Error {
+        self.error(ErrorKind::Limit { what, value, limit })
+    }
+
+    fn write_at(&self, address: u64, bytes: &[u8]) -> Result<()> {
+        self.storage.write_at(address, bytes).map_err(|source| {
+            let length_bytes = bytes.len() as u64;
+            self.error(ErrorKind::Write { address, length_bytes, source: Arc::new(source) })
+        })
+    }
+
+    /// Checks that `selection` is inside `shape` and that `elements` are as many as it has; gives
+    /// the bytes from one result to the next along each axis.
+    fn check(
+        &self,
+        selection: &Selection,
+        elements: &[u8],
+        shape: &[u64],
+        element_size: usize,
+    ) -> Result<Vec<usize>> {
+        selection.check(shape).map_err(|error| self.error(ErrorKind::Selection(error)))?;
+        let selected = selection.shape();
+        let needed = shape::byte_count(&selected, element_size);
+        if needed != Some(elements.len()) {
+            let needed_bytes = needed.map_or(u64::MAX, |needed| needed as u64);
+            let given_bytes = elements.len() as u64;
+            return Err(self.error(ErrorKind::Source { needed_bytes, given_bytes }));
+        }
+        Ok(target_strides(&selected, element_size))
+    }
+}
+
+/// Writes `fill`, which is one element, to all of `bytes`, which are whole elements.
+fn fill_with(bytes: &mut [u8], fill: &[u8]) {
+    match fill {
+        [] => {}
+        [first, rest @ ..] if rest.iter().all(|byte| byte == first) => bytes.fill(*first),
+        _ => {
+            let len = fill.len().min(bytes.len());
+            bytes[..len].copy_from_slice(&fill[..len]);
+            let mut done = len;
+            while done < bytes.len() {
+                let more = done.min(bytes.len() - done);
+                let (front, rest) = bytes.split_at_mut(done);
+                rest[..more].copy_from_slice(&front[..more]);
+                done += more;
+            }
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! Arrays that lie in rows: the selected runs straight from the caller's memory to their place.
+//!
+//! ```text
+//! selection -> blocks that are one run in the file -> one run in the caller's memory? -> write
+//!                                                  -> otherwise gather -> write
+//! ```
+//! Runs that follow one another, in memory and in the file, are written with one call. What was
+//! never written gets the fill value at a flush, so that writing all of an array writes it once.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use isotach_model::selection::{Axis, Selection};
+use isotach_model::shape;
+
+use super::cover::{Cover, Cursor};
+use super::gather::{Elements, Gather};
+use super::{Target, fill_with};
+use crate::error::Result;
+use crate::plan::axis_runs::bounds_of;
+use crate::plan::layout::{BeyondEnd, Placement};
+
+/// The longest run that is gathered, and the longest piece of fill.
+const BUFFER_BYTES: u64 = 1 << 20;
+/// So many pieces are remembered; where there would be more, what is between them is filled.
+const MOST_PIECES: usize = 1 << 16;
+
+/// The elements of an array that is contiguous in the file.
+pub struct StridedStore {
+    target: Target,
+    shape: Vec<u64>,
+    element_size: usize,
+    /// One stored element, for what was never written; `None` where that may be anything.
+    fill: Option<Arc<[u8]>>,
+    /// Bytes from one element to the next along each axis.
+    strides: Vec<u64>,
+    len: u64,
+    state: Mutex<State>,
+}
+
+/// What is in the file.
+struct State {
+    /// Where the array is; `None` until something is written.
+    address: Option<u64>,
+    /// Bytes that still hold nothing, where that is known: first and one past the last.
+    gaps: Gaps,
+}
+
+/// Ranges of bytes: the end of each by its beginning. None overlaps or touches another one.
+#[derive(Default)]
+struct Gaps(BTreeMap<u64, u64>);
+
+/// Bytes that are written next.
+#[derive(Clone, Copy)]
+struct Run {
+    /// Whether they are the caller's, or gathered ones.
+    is_callers: bool,
+    start: usize,
+    len: usize,
+    address: u64,
+}
+
+impl StridedStore {
+    /// An array of `shape`, at `existing` if it is in the file already: then all of it counts as
+    /// written. An error says that it is larger than a file can be.
+    pub fn new(
+        target: Target,
+        shape: Vec<u64>,
+        element_size: usize,
+        fill: Option<Arc<[u8]>>,
+        existing: Option<u64>,
+    ) -> Result<Self> {
+        let too_large = || target.limit("bytes of an array", u64::MAX, isize::MAX as u64);
+        let len = shape::byte_count(&shape, element_size).ok_or_else(too_large)? as u64;
+        let strides = shape::row_major_strides(&shape).ok_or_else(too_large)?;
+        let strides = strides.into_iter().map(|stride| stride * element_size as u64).collect();
+        let state = Mutex::new(State { address: existing, gaps: Gaps::default() });
+        Ok(Self { target, shape, element_size, fill, strides, len, state })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes elements; see [`super::Store::write`].
+    pub fn write(&self, selection: &Selection, elements: &[u8], shape: &[u64]) -> Result<()> {
+        let size = self.element_size;
+        let source_strides = self.target.check(selection, elements, shape, size)?;
+        if elements.is_empty() {
+            return Ok(());
+        }
+        let address = self.address();
+        let (block_shape, block_strides) = self.blocks(selection);
+        let cover = Cover::new(selection, &block_shape, &self.shape)
+            .ok_or_else(|| self.target.limit("runs of a write", u64::MAX, usize::MAX as u64))?;
+        let elements = Elements { bytes: elements, strides: &source_strides, element_size: size };
+        let mut gather = Gather::new(elements, &block_shape, &block_strides);
+        let mut cursor = cover.cursor(0);
+        let mut buffer = Vec::new();
+        let mut last: Option<Run> = None;
+        for _ in 0..cover.count() {
+            let mut run = self.run(&cursor, address);
+            match gather.one_run(&cursor.region, run.len) {
+                Some(start) => (run.is_callers, run.start) = (true, start),
+                None => {
+                    if buffer.len() + run.len > BUFFER_BYTES as usize
+                        && let Some(full) = last.take()
+                    {
+                        self.write_run(full, elements.bytes, &buffer)?;
+                        buffer.clear();
+                    }
+                    run.start = buffer.len();
+                    buffer.resize(run.start + run.len, 0);
+                    let origin = origin(&cursor, &block_shape, &block_strides);
+                    let copied =
+                        gather.copy(&cursor.region, &mut buffer[run.start..], origin, |_| ());
+                    copied.map_err(|_| self.target.limit("bytes of a run", self.len, self.len))?;
+                }
+            }
+            last = match last {
+                Some(last) if last.goes_on_in(&run) => {
+                    Some(Run { len: last.len + run.len, ..last })
+                }
+                Some(done) => {
+                    self.write_run(done, elements.bytes, &buffer)?;
+                    Some(run)
+                }
+                None => Some(run),
+            };
+            cursor.advance();
+        }
+        last.map_or(Ok(()), |last| self.write_run(last, elements.bytes, &buffer))
+    }
+
+    /// Writes the fill value to what was never written, once anything was.
+    pub fn flush(&self) -> Result<()> {
+        let mut state = self.lock();
+        let (Some(address), Some(fill)) = (state.address, &self.fill) else { return Ok(()) };
+        let size = self.element_size.max(1) as u64;
+        let longest = state.gaps.0.iter().map(|(first, end)| end - first).max().unwrap_or(0);
+        let most = (BUFFER_BYTES / size).max(1).saturating_mul(size);
+        let mut buffer = vec![0; longest.min(most) as usize];
+        fill_with(&mut buffer, fill);
+        while let Some((first, end)) = state.gaps.first() {
+            let piece = (end - first).min(buffer.len() as u64);
+            self.target.write_at(address + first, &buffer[..piece as usize])?;
+            state.gaps.remove(first, first + piece);
+        }
+        Ok(())
+    }
+
+    /// Where the elements are.
+    pub fn placement(&self) -> Placement {
+        match self.address_if_any() {
+            None => Placement::Unallocated,
+            Some(address) => Placement::Strided {
+                address,
+                strides_bytes: self.strides.clone(),
+                beyond_end: BeyondEnd::Error,
+            },
+        }
+    }
+
+    /// Where the array is in the file; `None` where nothing was ever written.
+    pub fn address_if_any(&self) -> Option<u64> {
+        self.lock().address
+    }
+
+    /// Where the array is, from now on at the latest.
+    fn address(&self) -> u64 {
+        let State { address, gaps } = &mut *self.lock();
+        *address.get_or_insert_with(|| {
+            if self.fill.is_some() {
+                gaps.0.insert(0, self.len);
+            }
+            self.target.space.allocate(self.len)
+        })
+    }
+
+    /// The shape of the largest blocks of which the selection has one run of bytes each, and the
+    /// bytes from one element to the next along each axis of a block.
+    fn blocks(&self, selection: &Selection) -> (Vec<u64>, Vec<u64>) {
+        let mut block_shape = vec![1; self.shape.len()];
+        let mut is_in_order = true;
+        for axis in (0..self.shape.len()).rev() {
+            let (wanted, len) = (&selection.axes[axis], self.shape[axis]);
+            let Some((low, high)) = dense_bounds(wanted) else { break };
+            is_in_order &= wanted.is_ascending_run();
+            // What must be gathered needs a buffer.
+            let most = if is_in_order { len } else { BUFFER_BYTES / self.strides[axis].max(1) };
+            block_shape[axis] = len.min(most.max(1));
+            if (low, high) != (0, len - 1) || block_shape[axis] < len {
+                break;
+            }
+        }
+        let strides = shape::row_major_strides(&block_shape).unwrap_or_default();
+        let size = self.element_size as u64;
+        let strides = strides.into_iter().map(|stride| stride * size).collect();
+        (block_shape, strides)
+    }
+
+    /// The run of bytes of the block at which `cursor` stands.
+    fn run(&self, cursor: &Cursor<'_>, address: u64) -> Run {
+        let (mut first, mut len) = (0, self.element_size as u64);
+        for (runs, stride) in cursor.region.iter().zip(&self.strides) {
+            let (low, high) = bounds_of(runs);
+            first += low * stride;
+            len += (high - low) * stride;
+        }
+        Run { is_callers: false, start: 0, len: len as usize, address: address + first }
+    }
+
+    fn write_run(&self, run: Run, callers: &[u8], buffer: &[u8]) -> Result<()> {
+        let bytes = if run.is_callers { callers } else { buffer };
+        if self.fill.is_some() {
+            let mut state = self.lock();
+            let first = run.address - state.address.unwrap_or(run.address);
+            state.gaps.remove(first, first + run.len as u64);
+            let is_scattered = state.gaps.0.len() > MOST_PIECES;
+            drop(state);
+            if is_scattered {
+                self.flush()?;
+            }
+        }
+        self.target.write_at(run.address, &bytes[run.start..run.start + run.len])
+    }
+}
+
+impl Run {
+    /// Whether `next` follows in memory and in the file.
+    fn goes_on_in(&self, next: &Self) -> bool {
+        self.is_callers == next.is_callers
+            && self.start + self.len == next.start
+            && self.address + self.len as u64 == next.address
+    }
+}
+
+impl Gaps {
+    fn first(&self) -> Option<(u64, u64)> {
+        self.0.first_key_value().map(|(&first, &end)| (first, end))
+    }
+
+    /// Bytes `first .. end` are no gap any more.
+    fn remove(&mut self, first: u64, end: u64) {
+        while let Some((&low, &high)) = self.0.range(..end).next_back() {
+            if high <= first {
+                return;
+            }
+            self.0.remove(&low);
+            if high > end {
+                self.0.insert(end, high);
+            }
+            if low < first {
+                self.0.insert(low, first);
+                return;
+            }
+        }
+    }
+}
+
+/// Where in its block the first selected element lies, in bytes.
+fn origin(cursor: &Cursor<'_>, block_shape: &[u64], block_strides: &[u64]) -> usize {
+    let axes = cursor.region.iter().zip(block_shape).zip(block_strides);
+    axes.map(|((runs, len), stride)| bounds_of(runs).0 % len * stride).sum::<u64>() as usize
+}
+
+/// The lowest and the highest position, if all positions between them are selected.
+fn dense_bounds(axis: &Axis) -> Option<(u64, u64)> {
+    let (low, high) = axis.bounds()?;
+    let count = match axis {
+        Axis::Range { count, .. } => *count,
+        Axis::Indices(positions) => {
+            let mut positions = positions.clone();
+            positions.sort_unstable();
+            positions.dedup();
+            positions.len() as u64
+        }
+    };
+    (high - low < count).then_some((low, high))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn gaps_are_as_a_list_of_booleans(
+            ranges in prop::collection::vec((0u64..64, 0u64..20), 0..12),
+        ) {
+            let (mut gaps, mut model) = (Gaps(BTreeMap::from([(0, 64)])), [true; 64]);
+            for (first, len) in ranges {
+                let end = (first + len).min(64);
+                gaps.remove(first, end);
+                model[first as usize..end as usize].fill(false);
+            }
+            let mut found = [false; 64];
+            gaps.0.iter().for_each(|(&low, &high)| found[low as usize..high as usize].fill(true));
+            prop_assert_eq!(found, model);
+            prop_assert!(gaps.0.iter().all(|(low, high)| low < high));
+        }
+    }
+}
