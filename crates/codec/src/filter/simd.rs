@@ -12,6 +12,7 @@
 //! - It writes `out` from the front, whole elements, and returns how many elements; those bytes are
 //!   all initialised, the others untouched.
 //! - It runs only where the processor has the instructions it is compiled for.
+//! - What it stores past the caches is in order with all that follows when it returns.
 //! - [`shuffle::unshuffle_bytes`] is its oracle; [`shuffle::unshuffle_portable`] restores what it
 //!   leaves over.
 //!
@@ -138,6 +139,10 @@ mod x86 {
 
     use super::Run;
 
+    /// From this size on, memory is written past the caches: they have no room for what a thread
+    /// reads and what it writes, and would first read all that is then overwritten.
+    const PAST_CACHES_FROM: usize = 4 << 20;
+
     /// See the room's contract; `N` is the element size, a power of two.
     pub(super) unsafe fn unshuffle_sse2<const N: usize>(
         run: Run<'_>,
@@ -170,14 +175,32 @@ mod x86 {
         done
     }
 
-    /// As `unshuffle_sse2` in each half of the registers, which then change places.
+    /// As `unshuffle_sse2`, with wider registers.
     #[target_feature(enable = "avx2")]
     pub(super) unsafe fn unshuffle_avx2<const N: usize>(
         run: Run<'_>,
         out: &mut [MaybeUninit<u8>],
     ) -> usize {
+        // SAFETY: the caller keeps the same contract.
+        unsafe {
+            if out.len() < PAST_CACHES_FROM {
+                unshuffle_halves::<N, false>(run, out)
+            } else {
+                unshuffle_halves::<N, true>(run, out)
+            }
+        }
+    }
+
+    /// As `unshuffle_sse2` in each half of the registers, which then change places. `PAST_CACHES`
+    /// goes for memory at a multiple of 16, as allocators give it.
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn unshuffle_halves<const N: usize, const PAST_CACHES: bool>(
+        run: Run<'_>,
+        out: &mut [MaybeUninit<u8>],
+    ) -> usize {
         let rows = run.input.as_ptr().wrapping_add(run.first);
         let places = out.as_mut_ptr().cast::<u8>();
+        let past_caches = PAST_CACHES && places.addr().is_multiple_of(16);
         let mut done = 0;
         while run.count - done >= 32 {
             // SAFETY: 32 elements are left: 32 bytes in each row, `32 * N` bytes in `out`.
@@ -200,11 +223,22 @@ mod x86 {
                     let (a, b) = (vectors[2 * pair], vectors[2 * pair + 1]);
                     let lows = _mm256_permute2x128_si256::<0x20>(a, b);
                     let highs = _mm256_permute2x128_si256::<0x31>(a, b);
-                    _mm256_storeu_si256(low.add(32 * pair).cast(), lows);
-                    _mm256_storeu_si256(high.add(32 * pair).cast(), highs);
+                    for (half, bytes) in [(low, lows), (high, highs)] {
+                        let place = half.add(32 * pair).cast::<__m128i>();
+                        if past_caches {
+                            _mm_stream_si128(place, _mm256_castsi256_si128(bytes));
+                            _mm_stream_si128(place.add(1), _mm256_extracti128_si256::<1>(bytes));
+                        } else {
+                            _mm256_storeu_si256(place.cast(), bytes);
+                        }
+                    }
                 }
             }
             done += 32;
+        }
+        if past_caches {
+            // Such stores wait for nobody: another thread may be told of the memory before they are done.
+            _mm_sfence();
         }
         done
     }
@@ -342,6 +376,10 @@ mod tests {
     kernel_agrees!(avx2_of_4, x86::unshuffle_avx2::<4>, 4, 32);
     kernel_agrees!(avx2_of_8, x86::unshuffle_avx2::<8>, 8, 32);
     kernel_agrees!(avx2_of_16, x86::unshuffle_avx2::<16>, 16, 32);
+    kernel_agrees!(past_caches_of_2, x86::unshuffle_halves::<2, true>, 2, 32);
+    kernel_agrees!(past_caches_of_4, x86::unshuffle_halves::<4, true>, 4, 32);
+    kernel_agrees!(past_caches_of_8, x86::unshuffle_halves::<8, true>, 8, 32);
+    kernel_agrees!(past_caches_of_16, x86::unshuffle_halves::<16, true>, 16, 32);
 
     /// Every kernel, at every count about its register's, against the oracle.
     macro_rules! shuffle_kernel_agrees {
