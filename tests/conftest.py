@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import warnings
 from pathlib import Path
 
@@ -41,6 +42,25 @@ def corpus_parameters(*flavours):
     """The same as parameters of a test, named by their place in the corpus."""
     files = corpus_files(*flavours)
     return [pytest.param(file, id=str(file.relative_to(CORPUS))) for file in files]
+
+
+@pytest.fixture(scope="session")
+def rust_example():
+    """Builds an example of one of the crates, and returns the program's path."""
+
+    def build(package, name):
+        command = ["cargo", "build", "--package", package, "--example", name]
+        command += ["--message-format", "json"]
+        root = Path(__file__).resolve().parent.parent
+        built = subprocess.run(command, cwd=root, check=True, stdout=subprocess.PIPE, text=True)
+        messages = map(json.loads, built.stdout.splitlines())
+        return next(
+            m["executable"]
+            for m in messages
+            if m.get("target", {}).get("name") == name and m.get("executable")
+        )
+
+    return build
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -26,27 +26,9 @@ pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason=f"there is no corpus
 
 
 @pytest.fixture(scope="module")
-def program():
+def program(rust_example):
     """The path of the program `golden`, built anew; `ISOTACH_GOLDEN` names one that is there."""
-    if given := os.environ.get("ISOTACH_GOLDEN"):
-        return given
-    command = [
-        "cargo",
-        "build",
-        "--package",
-        "isotach",
-        "--example",
-        "golden",
-        "--message-format",
-        "json",
-    ]
-    built = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
-    messages = map(json.loads, built.stdout.splitlines())
-    return next(
-        m["executable"]
-        for m in messages
-        if m.get("target", {}).get("name") == "golden" and m.get("executable")
-    )
+    return os.environ.get("ISOTACH_GOLDEN") or rust_example("isotach", "golden")
 
 
 @pytest.fixture(scope="module")
