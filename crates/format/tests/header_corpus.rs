@@ -22,7 +22,8 @@ use isotach_format::hdf5::message::reference_count::ReferenceCount;
 use isotach_format::hdf5::message::shared_table::SharedMessageTableLocation;
 use isotach_format::hdf5::message::{
     Attribute, Dataspace, Datatype, ExternalFileList, FillValue, FilterPipeline, GroupInfo, Layout,
-    Link, LinkInfo, MaybeShared, Message, MessageType, RawMessage, SharedReference, SymbolTable,
+    Link, LinkInfo, MaybeShared, Message, MessageFlags, MessageType, NewMessage, RawMessage,
+    SharedReference, SymbolTable,
 };
 use isotach_format::hdf5::object_header::ObjectHeader;
 use isotach_format::hdf5::superblock::{BtreeK, Superblock, candidate_addresses, is_signature};
@@ -497,4 +498,59 @@ fn messages_are_encoded_as_they_were_written() {
     }
     println!("{counts:?}");
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// The header at `address` with `messages` instead of its own, decoded again.
+fn rewritten(file: &File, header: &ObjectHeader, messages: &[NewMessage]) -> Result<ObjectHeader> {
+    let rewrite = header.rewrite(messages, file.sizes)?;
+    // Far enough away to be no block of the header already.
+    let address = rewrite.continuation_bytes().map(|_| file.bytes.len() as u64);
+    let blocks = rewrite.finish(address)?;
+    assert_eq!(blocks.first.len() as u64, header.first_block_bytes(), "{}", file.name);
+    let mut again = ObjectHeader::decode_prefix(&blocks.first, header.address, file.sizes)?;
+    if let Some(block) = blocks.continuation {
+        again.decode_continuation(&block, file.sizes)?;
+    }
+    assert_eq!(again.next_continuation(), None);
+    assert_eq!(again.properties(), header.properties());
+    assert_eq!(again.reference_count, header.reference_count);
+    Ok(again)
+}
+
+fn new_messages(header: &ObjectHeader) -> Vec<NewMessage> {
+    header.messages().iter().map(NewMessage::from).collect()
+}
+
+#[test]
+fn headers_are_rewritten_where_they_stand() {
+    let (mut count, mut grown) = (BTreeMap::new(), 0);
+    for (_, superblock, file) in walked_files() {
+        let encoded = superblock.encode().unwrap();
+        let start = superblock.base_address as usize;
+        let original = &std::fs::read(&file.name).unwrap()[start..];
+        assert!(original.starts_with(&encoded), "{}: {encoded:02x?}", file.name);
+        for &address in &file.visited {
+            let Ok(header) = file.header(address) else { continue };
+            let mut messages = new_messages(&header);
+            let same = rewritten(&file, &header, &messages).unwrap();
+            assert_eq!(new_messages(&same), messages, "{}", file.name);
+            let sizes = file.sizes;
+            let encoding = Encoding { sizes, oldest_reader: OldestReader::V18 };
+            // Of the length that headers of version 1 would pad them to.
+            for len in [8, 48, 4000] {
+                let comment = Comment(vec![b'c'; len - 1]);
+                let comment = NewMessage::new(&comment, MessageFlags::NONE, encoding).unwrap();
+                let creation_order = messages.first().and_then(|message| message.creation_order);
+                messages.push(NewMessage { creation_order, ..comment });
+                let more = rewritten(&file, &header, &messages).unwrap();
+                assert_eq!(new_messages(&more), messages, "{}", file.name);
+                grown += more.continuations().len();
+            }
+            messages.truncate(header.messages().len() / 2);
+            let fewer = rewritten(&file, &header, &messages).unwrap();
+            assert_eq!(new_messages(&fewer), messages, "{}", file.name);
+            *count.entry(header.version).or_insert(0) += 1;
+        }
+    }
+    println!("headers by version {count:?}, {grown} with a continuation");
 }
