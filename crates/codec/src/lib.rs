@@ -7,6 +7,7 @@
 //! `libdeflate` (the C library), `filter::simd` (vector instructions).
 
 mod bits;
+mod complete;
 mod deflate;
 pub mod error;
 mod filter;
@@ -15,6 +16,7 @@ pub mod pipeline;
 pub mod registry;
 mod uninit;
 
+pub use complete::{ChunkType, Element, Number, NumberClass};
 pub use error::{Error, ErrorKind, Result};
 pub use filter::shuffle;
 pub use pipeline::{Filter, Pipeline, Scratch, Shuffled};

@@ -44,7 +44,7 @@ impl Filter {
         encoder(self.id).is_some()
     }
 
-    fn error(&self, kind: ErrorKind) -> Error {
+    pub(crate) fn error(&self, kind: ErrorKind) -> Error {
         Error { filter_id: self.id, filter_name: self.display_name().to_owned(), kind }
     }
 

@@ -6,6 +6,8 @@ use isotach_codec::{Filter, Pipeline, Scratch, shuffle};
 
 /// Every filter there is code for, by the first byte of the input.
 const FILTERS: [u16; 13] = [1, 2, 3, 4, 5, 6, 307, 32_000, 32_001, 32_004, 32_008, 32_015, 32_026];
+/// Of these, szip, nbit and scale-offset.
+const LOSSY: [u16; 3] = [4, 5, 6];
 /// The most that a filter may be told to decode to.
 const OUTPUT_BYTES: u32 = 1 << 16;
 
@@ -33,6 +35,40 @@ pub fn codec(data: &[u8]) {
     }
     let mask = if flags & 0x20 != 0 { 1 << (filters.len() - 1) } else { 0 };
     decode(&Pipeline { filters }, stored, mask, decoded_len);
+}
+
+/// A filter, perhaps a shuffle before it and a checksum behind, and what they are to encode: it must
+/// come back.
+///
+/// ```text
+///   0 filter | flags: shuffle's element size (0-3), fletcher32 (4), optional (5)
+///   2 number of parameters | parameters (4 each) | the chunk
+/// ```
+pub fn encode(data: &[u8]) {
+    let Some((&[filter, flags, count], rest)) = data.split_first_chunk() else { return };
+    let Some((parameters, chunk)) = rest.split_at_checked(4 * usize::from(count)) else { return };
+    let words = parameters.chunks_exact(4);
+    let parameters = words.map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]])).collect();
+    let id = FILTERS[usize::from(filter) % FILTERS.len()];
+    let mut filters = vec![described(id, parameters)];
+    if flags & 0x0f != 0 {
+        filters.insert(0, described(2, vec![u32::from(flags & 0x0f)]));
+    }
+    if flags & 0x10 != 0 {
+        filters.push(described(3, vec![]));
+    }
+    filters.iter_mut().for_each(|filter| filter.optional = flags & 0x20 != 0);
+    let pipeline = Pipeline { filters };
+    let mut stored = b"of before".to_vec();
+    let mut scratch = Scratch::default();
+    let Ok(mask) = pipeline.encode(chunk, &mut scratch, &mut stored) else { return };
+    let decoded = pipeline.decode_vec(&stored, mask, chunk.len(), &mut scratch);
+    let decoded = decoded.expect("what was encoded is decoded");
+    assert_eq!(decoded.len(), chunk.len());
+    // These keep only what their parameters call significant.
+    if !LOSSY.contains(&id) {
+        assert!(decoded == chunk, "{pipeline:?} with mask {mask:#b}");
+    }
 }
 
 fn described(id: u16, parameters: Vec<u32>) -> Filter {

@@ -18,7 +18,7 @@ mod whole_file;
 use isotach_format::classic::{Header, RecordLayout};
 use isotach_format::hdf5::superblock::{Superblock, candidate_addresses, is_signature};
 
-pub use chunks::codec;
+pub use chunks::{codec, encode};
 pub use indexes::{btree, chunk_index};
 pub use messages::{message, object_header, selection};
 pub use structures::{group, heap};
@@ -33,6 +33,7 @@ pub const TARGETS: &[Target] = &[
     ("chunk_index", chunk_index),
     ("classic", classic),
     ("codec", codec),
+    ("encode", encode),
     ("group", group),
     ("heap", heap),
     ("message", message),
