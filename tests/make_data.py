@@ -53,5 +53,35 @@ def islands(path):
             file.sync()
 
 
+def _classic(path, format, change):
+    with netCDF4.Dataset(path, "w", format=format) as file:
+        file.title = "classic"
+        file.createDimension("t", None)
+        file.createDimension("x", 5)
+        file.createDimension("y", 3)
+        fixed = file.createVariable("fixed", "i2", ("x",))
+        fixed.units = "K"
+        records = file.createVariable("records", "i1", ("t", "y"))
+        if change != "second":
+            file.createVariable("times", "i4", ("t",))[2] = 7
+            file.createVariable("scalar", "f8", ())
+        fixed[1:3] = [1, 2]
+        records[1] = [4, 5, 6]
+    if change == "none":
+        return
+    with netCDF4.Dataset(path, "a") as file:
+        file.history = "a header that grows so that all values move behind it"
+        file.createVariable("later", "f4", ("t", "x"), fill_value=-1)[0] = range(5)
+        file.createVariable("other", "i2", ("y",))
+
+
+def classic_expected(folder):
+    """What libnetcdf writes for the scripts of crates/engine/src/write/classic/tests.rs."""
+    formats = {1: "NETCDF3_CLASSIC", 2: "NETCDF3_64BIT_OFFSET", 5: "NETCDF3_64BIT_DATA"}
+    for number, format in formats.items():
+        for change in ("none", "more", "second"):
+            _classic(f"{folder}/{change}_cdf{number}.nc", format, change)
+
+
 if __name__ == "__main__":
     globals()[sys.argv[1].replace("-", "_")](sys.argv[2])

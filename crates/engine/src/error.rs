@@ -60,6 +60,8 @@ pub enum ErrorKind {
     OtherFile { path: String, reason: OtherFileReason },
     /// More than a stated bound.
     Limit { what: &'static str, value: u64, limit: u64 },
+    /// What is defined does not fit the version of the classic format.
+    Format(isotach_format::classic::LayoutError),
 }
 
 /// Who has a file open that is to be written.
@@ -160,6 +162,7 @@ impl fmt::Display for ErrorKind {
             Self::Limit { what, value, limit } => {
                 write!(f, "{what} is {value}, the limit is {limit}")
             }
+            Self::Format(source) => source.fmt(f),
         }
     }
 }
@@ -171,6 +174,7 @@ impl std::error::Error for Error {
             | ErrorKind::Publish(source)
             | ErrorKind::Storage { source, .. }
             | ErrorKind::Write { source, .. } => Some(source.as_ref()),
+            ErrorKind::Format(source) => Some(source),
             ErrorKind::Structure(source) => Some(source),
             ErrorKind::Chunk { source, .. } | ErrorKind::Encode { source, .. } => {
                 Some(source.as_ref())

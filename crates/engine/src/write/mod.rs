@@ -4,4 +4,5 @@
 //! caller's array -> data (gather -> chunks -> codec) -> storage
 //! ```
 
+pub mod classic;
 pub mod data;

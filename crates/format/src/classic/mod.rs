@@ -21,11 +21,13 @@ mod header_reader;
 mod header_writer;
 mod placement;
 mod record_layout;
+mod redo;
 
 pub use external_type::ExternalType;
 pub use header::{Attribute, Dimension, Header, RecordCount, Variable, Version};
 pub use placement::{LayoutError, Spacing};
 pub use record_layout::{RecordLayout, VariableLayout};
+pub use redo::{Moved, Redo};
 
 #[cfg(test)]
 mod placement_tests;

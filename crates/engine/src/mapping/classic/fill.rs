@@ -8,7 +8,7 @@ use super::variable::stored_type;
 
 /// One element as it would stand in the file. An attribute of another type, or of more than one
 /// value, is not a fill value.
-pub(super) fn stored(variable: &Variable) -> Vec<u8> {
+pub(crate) fn stored(variable: &Variable) -> Vec<u8> {
     let own = variable.attributes.iter().find(|attribute| {
         attribute.name == "_FillValue"
             && attribute.external_type == variable.external_type

@@ -5,16 +5,17 @@
 //! all questions are answered from memory, and `array` tells `plan` where a variable's values lie.
 
 mod attribute;
-mod fill;
+pub(crate) mod fill;
 mod names;
 mod root;
 #[cfg(test)]
 mod tests;
 mod variable;
 
+use std::mem::MaybeUninit;
 use std::sync::{Arc, OnceLock};
 
-use isotach_format::classic::{Header, RecordLayout, Version};
+use isotach_format::classic::{Header, Moved, RecordLayout, Redo, Version};
 use isotach_model::Atomic;
 
 pub(crate) use self::attribute::ClassicAttribute;
@@ -25,10 +26,12 @@ use crate::cache::FileNumber;
 use crate::dimension::Dimension;
 use crate::error::{Error, ErrorKind, Result};
 use crate::file::{Format, OpenOptions};
-use crate::storage::{MetadataReader, Storage};
+use crate::storage::{MetadataReader, Storage, storage_error, uninit};
 
 /// Bytes of the header that are read first: most headers are whole in them.
 const FIRST_HEADER_BYTES: u64 = 8 << 10;
+/// A storage whose calls cost more than this is not a local file.
+const COSTLY_BYTES: u64 = 64 << 10;
 
 /// What is known of an open classic file: its header, and what is asked of it again and again.
 struct Contents {
@@ -52,12 +55,7 @@ pub(crate) fn open(
     storage: Arc<dyn Storage>,
     _options: &OpenOptions,
 ) -> Result<Arc<dyn FileMapping>> {
-    let reader = MetadataReader::new(Arc::clone(name), Arc::clone(&storage))?;
-    let file_len = reader.file_len();
-    let header =
-        reader.structure(0, FIRST_HEADER_BYTES, |bytes| Header::decode(bytes, file_len))?;
-    let records = RecordLayout::new(&header, file_len)
-        .map_err(|fault| Error::new(name, ErrorKind::Structure(fault)))?;
+    let (header, records) = read_header(name, Arc::clone(&storage))?;
     let contents = Contents {
         name: Arc::clone(name),
         file_number: FileNumber::new(),
@@ -68,6 +66,72 @@ pub(crate) fn open(
         variable_names: OnceLock::new(),
     };
     Ok(Arc::new(ClassicFile { contents: Arc::new(contents) }))
+}
+
+/// The header, and where the records lie. Where a writer was interrupted when it put a new header
+/// in the place of an old one, it is the new one.
+pub(crate) fn read_header(
+    name: &Arc<str>,
+    storage: Arc<dyn Storage>,
+) -> Result<(Header, RecordLayout)> {
+    let reader = MetadataReader::new(Arc::clone(name), Arc::clone(&storage))?;
+    let file_len = reader.file_len();
+    let decoded = reader
+        .structure(0, FIRST_HEADER_BYTES, |bytes| Header::decode(bytes, file_len))
+        .and_then(|header| with_records(name, header, file_len));
+    // A header that was cut short can look like one. Where a read is costly nobody writes, and it is
+    // made only where there is room for a record.
+    let is_whole = |(header, records): &(Header, RecordLayout)| {
+        storage.call_cost_bytes() > COSTLY_BYTES
+            && end_of_values(header, records).saturating_add(Redo::TRAILER_BYTES) > file_len
+    };
+    if decoded.as_ref().is_ok_and(is_whole) {
+        return decoded;
+    }
+    let Some(redo) = pending_redo(name, &*storage)? else { return decoded };
+    let mut header = Header::decode(&redo.header, file_len)
+        .map_err(|fault| Error::new(name, ErrorKind::Structure(fault)))?;
+    let Moved { from, to, length_bytes } = redo.moved;
+    for variable in &mut header.variables {
+        if let Some(inside) = variable.begin.checked_sub(to).filter(|at| *at < length_bytes) {
+            variable.begin = from.saturating_add(inside);
+        }
+    }
+    with_records(name, header, file_len)
+}
+
+fn with_records(name: &Arc<str>, header: Header, file_len: u64) -> Result<(Header, RecordLayout)> {
+    let records = RecordLayout::new(&header, file_len)
+        .map_err(|fault| Error::new(name, ErrorKind::Structure(fault)))?;
+    Ok((header, records))
+}
+
+fn end_of_values(header: &Header, records: &RecordLayout) -> u64 {
+    let ends = header
+        .variables
+        .iter()
+        .filter_map(|variable| records.variable(header, variable).ok().map(|layout| layout.end));
+    ends.fold(header.size_bytes, u64::max)
+}
+
+/// The record by which a writer was putting a new header in the place of an old one.
+pub(crate) fn pending_redo(name: &Arc<str>, storage: &dyn Storage) -> Result<Option<Redo>> {
+    let file_len = storage.len().map_err(|source| storage_error(name, 0, 0, source))?;
+    let tail = |length: u64| -> Result<Option<Vec<u8>>> {
+        let Some(address) = file_len.checked_sub(length) else { return Ok(None) };
+        let mut memory = vec![MaybeUninit::uninit(); length as usize];
+        let bytes = uninit::read_at(storage, address, &mut memory)
+            .map_err(|source| storage_error(name, address, length, source))?;
+        Ok(Some(bytes.to_vec()))
+    };
+    let trailer = tail(Redo::TRAILER_BYTES)?;
+    let Some(length) = trailer.and_then(|trailer| Redo::length_bytes(&trailer)) else {
+        return Ok(None);
+    };
+    if length > file_len {
+        return Ok(None);
+    }
+    Ok(tail(length)?.and_then(|record| Redo::decode(&record)))
 }
 
 impl FileMapping for ClassicFile {

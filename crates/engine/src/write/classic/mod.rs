@@ -1,0 +1,470 @@
+//! Writing classic files: CDF-1, CDF-2 and CDF-5.
+//!
+//! ```text
+//! header  -> define -> lay_out -> (relocation) ------------------> switch -> storage
+//! elements -> write -> place (addresses, fill values) -> behind ------------> storage
+//! ```
+//! The definition is a [`Header`]; [`ClassicWriter::define`] places its variables by libnetcdf's
+//! rules. Values go straight to their places, small ones through [`behind`]. What was never written
+//! is filled as late as can be: each variable has a mark up to which all its values are there; a
+//! write behind the mark fills the gap, a commit fills the rest. So who writes a variable in order,
+//! in whatever pieces, writes each byte once.
+//!
+//! Commits: values, then the header or, where only records were added, their count. What they
+//! protect, and how values are moved, is in `docs/decisions/0016-moving-classic-data.md`.
+
+mod behind;
+mod place;
+mod relocation;
+mod target;
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use isotach_format::classic::{
+    Header, LayoutError, Moved, RecordCount, RecordLayout, Redo, Spacing, Version,
+};
+use isotach_model::selection::{Axis, Selection, SelectionError};
+
+use self::behind::Behind;
+use self::place::Place;
+use self::target::Target;
+use crate::error::{Error, ErrorKind, Result};
+use crate::mapping::classic::read_header;
+use crate::storage::{Durability, Storage, WritableStorage};
+
+/// Where the count of records stands.
+const RECORD_COUNT_ADDRESS: u64 = 4;
+
+/// A classic file that is being written.
+pub struct ClassicWriter {
+    target: Target,
+    /// The definition as it will be at the next commit; none yet in a new file. Its count of
+    /// records may be an earlier one.
+    header: Option<Arc<Header>>,
+    /// The header as it stands in the file.
+    committed: Option<Arc<Header>>,
+    places: Vec<Place>,
+    values: Mutex<Values>,
+}
+
+/// The values that were put since the last commit.
+#[derive(Default)]
+struct Values {
+    record_count: u64,
+    /// Of each variable's values in their order, how many bytes are there.
+    marks: Vec<u64>,
+    behind: Behind,
+}
+
+/// A definition that is to take the place of the one before.
+pub struct Definition<'a> {
+    /// What the file is to contain. Addresses, stated sizes and the count of records are not looked
+    /// at.
+    pub header: Header,
+    /// For each variable its index in the definition before, or `None` for a new one.
+    pub sources: &'a [Option<usize>],
+    /// For each variable whether values that are never written are fill values.
+    pub fill: &'a [bool],
+    /// What is to be left free.
+    pub spacing: Spacing,
+}
+
+impl ClassicWriter {
+    /// A new file in an empty storage; nothing is written before the first definition is committed.
+    pub fn create(
+        file: &Arc<str>,
+        storage: Arc<dyn WritableStorage>,
+        durability: Durability,
+    ) -> Self {
+        Self {
+            target: Target { file: Arc::clone(file), storage, durability },
+            header: None,
+            committed: None,
+            places: Vec::new(),
+            values: Mutex::default(),
+        }
+    }
+
+    /// The file that `storage` holds. A commit that was interrupted is finished first.
+    pub fn open(
+        file: &Arc<str>,
+        storage: Arc<dyn WritableStorage>,
+        durability: Durability,
+    ) -> Result<Self> {
+        let mut writer = Self::create(file, storage, durability);
+        writer.target.recover()?;
+        let storage = Arc::clone(&writer.target.storage) as Arc<dyn Storage>;
+        let (mut header, records) = read_header(file, storage)?;
+        let record_count = records.record_count;
+        header.record_count = RecordCount::Known(record_count);
+        writer.places = places(&header, &records, &[]);
+        let marks = writer.places.iter().map(|place| place.len(record_count)).collect();
+        writer.values = Mutex::new(Values { record_count, marks, behind: Behind::default() });
+        let header = Arc::new(header);
+        writer.committed = Some(Arc::clone(&header));
+        writer.header = Some(header);
+        Ok(writer)
+    }
+
+    /// The definition, with the records that were put so far. `None` in a new file that has none.
+    pub fn header(&self) -> Option<Header> {
+        let record_count = RecordCount::Known(self.values().record_count);
+        self.header.as_ref().map(|header| Header { record_count, ..Header::clone(header) })
+    }
+
+    /// Puts a definition in the place of the one before, as `nc__enddef` does. Where values that
+    /// were committed have to move, what was put so far and the definition are committed; else the
+    /// definition is committed with what is put next.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Format`] where the format cannot hold it; the definition before then stays.
+    pub fn define(&mut self, definition: Definition<'_>) -> Result<()> {
+        let Definition { mut header, sources, fill, spacing } = definition;
+        let is_prefix = self.header.as_ref().is_some_and(|before| {
+            let count = before.variables.len();
+            let expected = (0..sources.len()).map(|index| (index < count).then_some(index));
+            sources.len() >= count && sources.iter().copied().eq(expected)
+        });
+        let before = self.header.as_deref().filter(|_| is_prefix);
+        let record_count = self.values().record_count;
+        header.record_count = RecordCount::Known(record_count);
+        header.lay_out(before, &spacing).map_err(|fault| self.layout_error(fault))?;
+        let records = self.record_layout(&header)?;
+        let places = places(&header, &records, fill);
+        let has_values =
+            self.committed.is_some() || self.values().marks.iter().any(|&mark| mark > 0);
+        if has_values && relocation::is_needed(&self.places, &places, sources, record_count) {
+            return self.relocate(header, places, sources);
+        }
+        let mut values = lock(&self.values);
+        let mark = |source: &Option<usize>| source.map_or(0, |index| values.marks[index]);
+        values.marks = sources.iter().map(mark).collect();
+        drop(values);
+        self.places = places;
+        self.header = Some(Arc::new(header));
+        Ok(())
+    }
+
+    /// Takes the selected elements of a variable, big-endian and in row-major order. Records that
+    /// are not there yet come about.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Selection`] where an axis is not one of the variable's or reaches beyond it;
+    /// [`ErrorKind::Source`] where there are not as many elements as are selected;
+    /// [`ErrorKind::Limit`] for a record that the format cannot count.
+    pub fn write(&self, variable: usize, selection: &Selection, elements: &[u8]) -> Result<()> {
+        let (Some(header), Some(place)) = (&self.header, self.places.get(variable)) else {
+            let (what, name) = ("variable", variable.to_string());
+            return Err(self.error(ErrorKind::NotFound { what, name }));
+        };
+        let variable_of = &header.variables[variable];
+        let element = variable_of.external_type.size_bytes();
+        let lengths: Vec<u64> =
+            variable_of.dimension_ids.iter().map(|&id| header.dimensions[id].length).collect();
+        let needed = selection.element_count().and_then(|count| count.checked_mul(element));
+        self.check(selection, &lengths, variable_of.is_record)?;
+        let (needed_bytes, given_bytes) = (needed.unwrap_or(u64::MAX), elements.len() as u64);
+        if needed_bytes != given_bytes {
+            return Err(self.error(ErrorKind::Source { needed_bytes, given_bytes }));
+        }
+        if selection.is_empty() {
+            return Ok(());
+        }
+        let mut values = self.values();
+        if variable_of.is_record {
+            let last = selection.axes.first().and_then(Axis::bounds).map_or(0, |bounds| bounds.1);
+            self.reach_record(header.version, last, &mut values)?;
+        }
+        let runs = Runs::new(selection, &lengths, element);
+        let step = runs.run_bytes as usize;
+        for (start, bytes) in runs.zip(elements.chunks(step.max(1))) {
+            let range = start..start + bytes.len() as u64;
+            values.put(&self.target, place, variable, range, bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Makes all that was put readable from the storage, at the places that [`Self::header`] says.
+    pub fn settle(&self) -> Result<()> {
+        self.values().settle(&self.target, &self.places)
+    }
+
+    /// Makes the definition and all that was put the state of the file.
+    pub fn commit(&mut self) -> Result<()> {
+        self.settle()?;
+        let Some(header) = self.header.clone() else { return Ok(()) };
+        let record_count = RecordCount::Known(self.values().record_count);
+        let has_records = header.record_count != record_count;
+        let is_defined = self.committed.as_ref().is_none_or(|old| !Arc::ptr_eq(old, &header));
+        if !is_defined && !has_records {
+            return self.target.step();
+        }
+        let header = Arc::new(Header { record_count, ..Header::clone(&header) });
+        if is_defined {
+            self.commit_header(&header)?;
+        } else {
+            self.commit_record_count(&header)?;
+        }
+        self.committed = Some(Arc::clone(&header));
+        self.header = Some(header);
+        Ok(())
+    }
+
+    fn commit_header(&self, header: &Header) -> Result<()> {
+        let encoded =
+            header.encode().map_err(|fault| self.layout_error(LayoutError::Header(fault)))?;
+        let end = end_of(header, &self.places, self.values().record_count);
+        if self.committed.is_some() {
+            let file_len = self.target.len()?.max(end);
+            let redo = Redo { header: encoded, moved: Moved::default(), file_len };
+            return self.target.switch(&redo);
+        }
+        self.reach_len(end)?;
+        self.target.step()?;
+        self.target.write(0, &encoded)?;
+        self.target.step()
+    }
+
+    /// The count lies within one sector: it is there or it is not.
+    fn commit_record_count(&self, header: &Header) -> Result<()> {
+        let count = self.values().record_count;
+        self.reach_len(end_of(header, &self.places, count))?;
+        self.target.step()?;
+        match header.version {
+            Version::Cdf5 => self.target.write(RECORD_COUNT_ADDRESS, &count.to_be_bytes())?,
+            // It is below the limit: see `reach_record`.
+            _ => self.target.write(RECORD_COUNT_ADDRESS, &(count as u32).to_be_bytes())?,
+        }
+        self.target.step()
+    }
+
+    /// Forgets what was put and defined since the last commit.
+    pub fn abandon(&mut self) -> Result<()> {
+        lock(&self.values).behind.forget();
+        let Some(committed) = &self.committed else { return self.target.set_len(0) };
+        let records = self.record_layout(committed)?;
+        let places = places(committed, &records, &[]);
+        let end = end_of(committed, &places, records.record_count);
+        if self.target.len()? > end { self.target.set_len(end) } else { Ok(()) }
+    }
+
+    fn relocate(
+        &mut self,
+        header: Header,
+        places: Vec<Place>,
+        sources: &[Option<usize>],
+    ) -> Result<()> {
+        if self.committed.is_some() {
+            self.commit()?;
+        } else {
+            self.settle()?;
+        }
+        let mut values = lock(&self.values);
+        let record_count = values.record_count;
+        relocation::relocate(&self.target, &self.places, &header, &places, sources, record_count)?;
+        values.marks = places.iter().map(|place| place.len(record_count)).collect();
+        drop(values);
+        self.places = places;
+        let header = Arc::new(header);
+        self.committed = Some(Arc::clone(&header));
+        self.header = Some(header);
+        Ok(())
+    }
+
+    /// That the selection lies within the variable; its records may lie behind the last.
+    fn check(&self, selection: &Selection, lengths: &[u64], is_record: bool) -> Result<()> {
+        let (given, rank) = (selection.axes.len(), lengths.len());
+        if given != rank {
+            return Err(self.error(ErrorKind::Selection(SelectionError::Rank { given, rank })));
+        }
+        let axes = selection.axes.iter().zip(lengths).enumerate().skip(usize::from(is_record));
+        for (axis, (positions, &len)) in axes {
+            if !positions.fits(len) {
+                let start = positions.bounds().map_or(0, |bounds| bounds.1);
+                let fault = SelectionError::Coordinates { axis, start, len };
+                return Err(self.error(ErrorKind::Selection(fault)));
+            }
+        }
+        Ok(())
+    }
+
+    /// The records go up to `last`.
+    fn reach_record(&self, version: Version, last: u64, values: &mut Values) -> Result<()> {
+        let limit = match version {
+            Version::Cdf1 | Version::Cdf2 => u64::from(u32::MAX) - 1,
+            Version::Cdf5 => i64::MAX as u64,
+        };
+        let fits =
+            last < limit && self.places.iter().all(|place| place.end(last + 1) <= i64::MAX as u64);
+        if !fits {
+            let kind = ErrorKind::Limit { what: "count of records", value: last, limit };
+            return Err(self.error(kind));
+        }
+        values.record_count = values.record_count.max(last + 1);
+        Ok(())
+    }
+
+    fn reach_len(&self, end: u64) -> Result<()> {
+        if self.target.len()? < end { self.target.set_len(end) } else { Ok(()) }
+    }
+
+    fn record_layout(&self, header: &Header) -> Result<RecordLayout> {
+        RecordLayout::new(header, 0).map_err(|fault| self.layout_error(LayoutError::Header(fault)))
+    }
+
+    fn layout_error(&self, fault: LayoutError) -> Error {
+        self.error(ErrorKind::Format(fault))
+    }
+
+    fn error(&self, kind: ErrorKind) -> Error {
+        Error::new(&self.target.file, kind)
+    }
+
+    fn values(&self) -> MutexGuard<'_, Values> {
+        lock(&self.values)
+    }
+}
+
+impl Values {
+    /// Takes bytes `range` of a variable's values.
+    fn put(
+        &mut self,
+        target: &Target,
+        place: &Place,
+        variable: usize,
+        range: Range<u64>,
+        bytes: &[u8],
+    ) -> Result<()> {
+        let mark = self.marks[variable];
+        let behind = &mut self.behind;
+        if range.start > mark {
+            place.fill(&(mark..range.start), |at, bytes| behind.put(target, at, bytes))?;
+        }
+        let mut rest = bytes;
+        for (address, length) in place.pieces(range.clone()) {
+            let (piece, others) = rest.split_at(length as usize);
+            behind.put(target, address, piece)?;
+            rest = others;
+        }
+        if range.end > mark {
+            let new = mark.max(range.start)..range.end;
+            place.pad(&new, |at, bytes| behind.put(target, at, bytes))?;
+            self.marks[variable] = range.end;
+        }
+        Ok(())
+    }
+
+    /// Fills what was not put, and writes what waits.
+    fn settle(&mut self, target: &Target, places: &[Place]) -> Result<()> {
+        self.fill_records(target, places)?;
+        for (place, mark) in places.iter().zip(&mut self.marks) {
+            let end = place.len(self.record_count);
+            place.fill(&(*mark..end.max(*mark)), |at, bytes| self.behind.put(target, at, bytes))?;
+            *mark = end.max(*mark);
+        }
+        self.behind.flush(target)
+    }
+
+    /// Fills the records one after the other, as their parts lie side by side.
+    fn fill_records(&mut self, target: &Target, places: &[Place]) -> Result<()> {
+        let Self { record_count, marks, behind } = self;
+        let is_record = |place: &Place| place.record_size.is_some() && place.dense > 0;
+        let of_records = || places.iter().enumerate().filter(|(_, place)| is_record(place));
+        let whole = of_records().map(|(index, place)| marks[index] / place.dense).min();
+        for record in whole.unwrap_or(*record_count)..*record_count {
+            for (index, place) in of_records() {
+                let end = (record + 1) * place.dense;
+                if marks[index] < end {
+                    place.fill(&(marks[index]..end), |at, bytes| behind.put(target, at, bytes))?;
+                    marks[index] = end;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The runs of neighbours that a selection falls into, by their first byte among all values.
+struct Runs<'a> {
+    outer: &'a [Axis],
+    /// Bytes from one position to the next of each outer axis.
+    strides: Vec<u64>,
+    /// Where the inner axes begin.
+    base: u64,
+    run_bytes: u64,
+    /// The next run, as the index along each outer axis; `None` behind the last.
+    next: Option<Vec<u64>>,
+}
+
+impl<'a> Runs<'a> {
+    /// The runs of a selection that is not empty of a variable with these lengths.
+    fn new(selection: &'a Selection, lengths: &[u64], element: u64) -> Self {
+        let axes = &selection.axes;
+        let (mut stride, mut base, mut run_bytes) = (element, 0, element);
+        let (mut outer_rank, mut is_open) = (axes.len(), true);
+        let mut strides = vec![0; axes.len()];
+        for (index, axis) in axes.iter().enumerate().rev() {
+            strides[index] = stride;
+            if is_open && axis.is_ascending_run() {
+                outer_rank = index;
+                base += axis.get(0).unwrap_or(0) * stride;
+                run_bytes *= axis.len();
+                is_open = axis.len() == lengths[index];
+            } else {
+                is_open = false;
+            }
+            stride = stride.saturating_mul(lengths[index]);
+        }
+        strides.truncate(outer_rank);
+        let next = Some(vec![0; outer_rank]);
+        Self { outer: &axes[..outer_rank], strides, base, run_bytes, next }
+    }
+}
+
+impl Iterator for Runs<'_> {
+    type Item = u64;
+
+    fn next(&mut self) -> Option<u64> {
+        let at = self.next.as_mut()?;
+        let positions = self.outer.iter().zip(at.iter()).zip(&self.strides);
+        let offset = positions
+            .map(|((axis, &index), stride)| axis.get(index).unwrap_or(0) * stride)
+            .sum::<u64>();
+        let advanced = (0..at.len()).rev().any(|axis| {
+            at[axis] += 1;
+            let goes_on = at[axis] < self.outer[axis].len();
+            if !goes_on {
+                at[axis] = 0;
+            }
+            goes_on
+        });
+        if !advanced {
+            self.next = None;
+        }
+        Some(self.base + offset)
+    }
+}
+
+fn places(header: &Header, records: &RecordLayout, fill: &[bool]) -> Vec<Place> {
+    let fills = fill.iter().copied().chain(std::iter::repeat(true));
+    let variables = header.variables.iter().zip(fills);
+    variables.map(|(variable, fill)| Place::new(header, records, variable, fill)).collect()
+}
+
+/// The length of a file with this header: the end of its last value, or where the first record will
+/// be.
+fn end_of(header: &Header, places: &[Place], record_count: u64) -> u64 {
+    let (records, fixed): (Vec<&Place>, Vec<&Place>) =
+        places.iter().partition(|place| place.record_size.is_some());
+    let ends = |places: Vec<&Place>| places.into_iter().map(|place| place.end(record_count)).max();
+    let first_record = records.iter().map(|place| place.begin).min();
+    let records = if record_count == 0 { first_record } else { ends(records) };
+    header.size_bytes.max(ends(fixed).unwrap_or(0)).max(records.unwrap_or(0))
+}
+
+fn lock(values: &Mutex<Values>) -> MutexGuard<'_, Values> {
+    values.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,154 @@
+//! Moving values that were committed, so that they are there whenever the writer is killed.
+//!
+//! ```text
+//! 1  | old header | a | b | records |                  | a' | b' | new | records' |   image
+//! 2  | far header | . . . . . . . . |                  | a' | b' | new | records' |   switch
+//! 3  | far header | . | a' | b' | new | records' | . . | a' | b' | new | records' |   copy
+//! 4  | new header | . | a' | b' | new | records' |                                    switch
+//! ```
+//! From where the first value changes its place, the new layout is written behind the file as an
+//! image of itself, and put into use there. Then it is copied to its place, which nothing refers
+//! to any more, and put into use a second time. After each step the file is a whole one for every
+//! reader. Where CDF-1 cannot say addresses that far, step 2 falls away: the copy then is part of
+//! the record of step 4.
+
+use std::mem::MaybeUninit;
+
+use isotach_format::classic::{Header, Moved, Redo, Version};
+
+use super::behind::Behind;
+use super::place::Place;
+use super::target::Target;
+use super::{LayoutError, end_of};
+use crate::error::{Error, ErrorKind, Result};
+
+/// Bytes that are read at a time.
+const WINDOW_BYTES: u64 = 4 << 20;
+/// Bytes that are copied at a time.
+const PART_BYTES: u64 = 1 << 20;
+
+/// Whether values have to move, or to make room, before the new places can be used.
+pub(super) fn is_needed(
+    old: &[Place],
+    new: &[Place],
+    sources: &[Option<usize>],
+    record_count: u64,
+) -> bool {
+    let used: Vec<_> = old.iter().map(|place| (place.begin, place.end(record_count))).collect();
+    new.iter().zip(sources).any(|(place, source)| match source.and_then(|source| old.get(source)) {
+        Some(before) if before.len(record_count) > 0 => moves(before, place),
+        _ => {
+            let end = if place.record_size.is_some() { u64::MAX } else { place.end(0) };
+            used.iter().any(|&(begin, used_end)| begin < end && place.begin < used_end)
+        }
+    })
+}
+
+fn moves(before: &Place, now: &Place) -> bool {
+    (before.begin, before.record_size, before.padding) != (now.begin, now.record_size, now.padding)
+}
+
+/// Brings the values from their old places to the new ones, fills what is new, and commits
+/// `header`.
+pub(super) fn relocate(
+    target: &Target,
+    old: &[Place],
+    header: &Header,
+    new: &[Place],
+    sources: &[Option<usize>],
+    record_count: u64,
+) -> Result<()> {
+    let before = |index: usize| sources[index].and_then(|source| old.get(source));
+    let changed =
+        (0..new.len()).filter(|&index| before(index).is_none_or(|old| moves(old, &new[index])));
+    let end = end_of(header, new, record_count);
+    let low = changed.map(|index| new[index].begin).min().unwrap_or(end).min(end);
+    let image = target.len()?.max(end).next_multiple_of(4);
+    let mut copier = Copier::new(target, image - low);
+    let mut fixed: Vec<usize> = (0..new.len()).filter(|&index| new[index].begin >= low).collect();
+    fixed.sort_by_key(|&index| new[index].begin);
+    let (records, fixed): (Vec<usize>, Vec<usize>) =
+        fixed.into_iter().partition(|&index| new[index].record_size.is_some());
+    for index in fixed {
+        copier.bring(before(index), &new[index], 0)?;
+    }
+    for record in 0..record_count {
+        for &index in &records {
+            copier.bring(before(index), &new[index], record)?;
+        }
+    }
+    copier.behind.flush(target)?;
+    let image_end = end + (image - low);
+    target.set_len(image_end)?;
+    if let Some(far) = far_header(header, low, image - low) {
+        let header = encoded(target, &far)?;
+        target.switch(&Redo { header, moved: Moved::default(), file_len: image_end })?;
+    }
+    let moved = Moved { from: image, to: low, length_bytes: end - low };
+    target.switch(&Redo { header: encoded(target, header)?, moved, file_len: end })
+}
+
+/// The header for the image. `None` where the version cannot say its addresses.
+fn far_header(header: &Header, low: u64, distance: u64) -> Option<Header> {
+    let limit = if header.version == Version::Cdf1 { i32::MAX as u64 } else { i64::MAX as u64 };
+    let mut far = header.clone();
+    for variable in far.variables.iter_mut().filter(|variable| variable.begin >= low) {
+        variable.begin = variable.begin.checked_add(distance).filter(|begin| *begin <= limit)?;
+    }
+    Some(far)
+}
+
+fn encoded(target: &Target, header: &Header) -> Result<Vec<u8>> {
+    header
+        .encode()
+        .map_err(|fault| Error::new(&target.file, ErrorKind::Format(LayoutError::Header(fault))))
+}
+
+/// Writes the image.
+struct Copier<'a> {
+    target: &'a Target,
+    distance: u64,
+    behind: Behind,
+    window: Vec<u8>,
+    window_begin: u64,
+}
+
+impl<'a> Copier<'a> {
+    fn new(target: &'a Target, distance: u64) -> Self {
+        let (window, window_begin) = (Vec::new(), 0);
+        Self { target, distance, behind: Behind::default(), window, window_begin }
+    }
+
+    /// Writes a fixed variable, or a record of a variable, with its padding: what stood at its old
+    /// place, or fill values.
+    fn bring(&mut self, before: Option<&Place>, now: &Place, record: u64) -> Result<()> {
+        let Some(before) = before else {
+            let range = record * now.dense..(record + 1) * now.dense;
+            let (target, distance) = (self.target, self.distance);
+            return now.fill(&range, |at, bytes| self.behind.put(target, at + distance, bytes));
+        };
+        let from = before.begin + record * before.record_size.unwrap_or(0);
+        let to = now.begin + record * now.record_size.unwrap_or(0) + self.distance;
+        let length = now.dense + now.padding;
+        for done in (0..length).step_by(PART_BYTES as usize) {
+            let part = (length - done).min(PART_BYTES);
+            let at = self.fetch(from + done, part)?;
+            self.behind.put(self.target, to + done, &self.window[at..at + part as usize])?;
+        }
+        Ok(())
+    }
+
+    /// Has the window hold the bytes at `address`; returns where in it they are.
+    fn fetch(&mut self, address: u64, length: u64) -> Result<usize> {
+        let window_end = self.window_begin + self.window.len() as u64;
+        if address < self.window_begin || address + length > window_end {
+            let there = self.target.len()?.saturating_sub(address);
+            let room = there.clamp(length, WINDOW_BYTES.max(length)) as usize;
+            let mut memory = vec![MaybeUninit::uninit(); room];
+            self.window.clear();
+            self.window.extend_from_slice(self.target.read_with_zeros(address, &mut memory)?);
+            self.window_begin = address;
+        }
+        Ok((address - self.window_begin) as usize)
+    }
+}
