@@ -352,6 +352,47 @@ fn messages_of_all_objects() {
     round_trip(|random| Continuation { address: small(random), len_bytes: small(random) });
 }
 
+fn assert_encoded_again<M: Message + PartialEq>(written: &[&str]) {
+    for digits in written {
+        let byte = |place| u8::from_str_radix(&digits[place..place + 2], 16).unwrap();
+        let bytes: Vec<u8> = (0..digits.len()).step_by(2).map(byte).collect();
+        let message = M::decode(&bytes, 0, Sizes::default()).unwrap();
+        assert_eq!(message.encode(Encoding::default()), Ok(bytes), "{}", M::NAME);
+    }
+}
+
+/// What netCDF 4.10.1 on HDF5 2.2.0 wrote of groups, dimension scales, variables with deflate and
+/// shuffle, and committed types.
+#[test]
+fn bytes_are_those_that_libnetcdf_writes() {
+    let undefined = "ff".repeat(24);
+    assert_encoded_again::<LinkInfo>(&[
+        "000309000000000000003a1b000000000000cc1b000000000000f21b000000000000",
+        &format!("00030000000000000000{undefined}"),
+    ]);
+    assert_encoded_again::<GroupInfo>(&["0000"]);
+    assert_encoded_again::<AttributeInfo>(&[&format!("00030200{undefined}")]);
+    assert_encoded_again::<Attribute>(&[
+        "0300060008000400007469746c650013000000050000000200000068656c6c6f",
+        "03000e000c000400005f4e65746364663444696d6964001008000004000000000020000200000001000000",
+    ]);
+    assert_encoded_again::<Dataspace>(&["020101010000000000000000ffffffffffffffff"]);
+    assert_encoded_again::<Datatype>(&[
+        "11211f000400000000002000170800177f000000",
+        "3602000010000000610000100800000400000000002000\
+         62000811203f000800000000004000340b0034ff030000",
+        "3802000001000000100000000100000000000800410042000003",
+        "1901010010000000100000000100000000000800",
+    ]);
+    assert_encoded_again::<FillValue>(&["030b", "032b040000000000f07c", "032a0400000001000080"]);
+    assert_encoded_again::<FilterPipeline>(&["02020200010001000400000001000100010004000000"]);
+    assert_encoded_again::<Layout>(&[
+        "0302036725000000000000010000000a00000004000000",
+        "030202ffffffffffffffff0100000004000000",
+        "0301ffffffffffffffff2800000000000000",
+    ]);
+}
+
 /// The value takes what is left, so that there is no shortest message.
 #[test]
 fn attributes() {

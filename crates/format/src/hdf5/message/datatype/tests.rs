@@ -1,8 +1,8 @@
 use super::*;
 use crate::error::ErrorKind;
-use crate::hdf5::Sizes;
 use crate::hdf5::damage::survive;
 use crate::hdf5::message::Message;
+use crate::hdf5::{Encoding, OldestReader, Sizes};
 
 /// The bytes that hexadecimal digits say.
 fn hex(digits: &str) -> Vec<u8> {
@@ -65,6 +65,37 @@ fn described_as_agreed() {
         assert_eq!(datatype.size(), *size, "{description}");
         assert_eq!(datatype.describe(), *description);
     }
+}
+
+#[test]
+fn encoded_as_written() {
+    let oldest_reader = OldestReader::V16;
+    let encoding = Encoding { oldest_reader, ..Encoding::default() };
+    for (digits, _, description) in CASES {
+        let datatype = decode(digits).unwrap();
+        assert_eq!(datatype.encode(encoding), Ok(hex(digits)), "{description}");
+    }
+}
+
+#[test]
+fn what_the_format_has_no_room_for_is_not_encoded() {
+    let tag = |len| Datatype::Opaque { size: 1, tag: vec![b't'; len].into() };
+    assert!(tag(248).encode(Encoding::default()).is_ok());
+    assert!(tag(249).encode(Encoding::default()).is_err());
+    let Ok(Datatype::FixedPoint(integer)) = decode(I32LE) else { panic!("not an integer") };
+    let named = |name: &[u8], value| {
+        let members = [EnumMember { name: name.into(), value }].into();
+        Datatype::Enumeration { base: Arc::new(Datatype::FixedPoint(integer)), members }
+    };
+    assert!(named(b"n", -(1 << 31)).encode(Encoding::default()).is_ok());
+    assert!(named(b"n", 1 << 31).encode(Encoding::default()).is_err());
+    assert!(named(b"a\0b", 0).encode(Encoding::default()).is_err());
+    let deep = (0..100).fold(Datatype::FixedPoint(integer), |base, _| Datatype::Sequence {
+        size: 16,
+        base: Arc::new(base),
+    });
+    let error = deep.encode(Encoding::default()).unwrap_err();
+    assert!(matches!(error.kind, ErrorKind::Limit { field: "nesting depth", .. }));
 }
 
 #[test]
