@@ -32,3 +32,6 @@ pub const FILTERS: u64 = 32;
 /// Coordinates of a serialized selection, over all blocks and axes. Each stands in the bytes, so
 /// only memory for eight bytes from one must be bounded: 512 MiB.
 pub const SELECTION_COORDINATES: u64 = 1 << 26;
+/// Bytes of one index or heap that is built whole in memory: a chunk index of 4 GiB has some 200
+/// million chunks.
+pub const BUILT_BYTES: u64 = 1 << 32;

@@ -224,6 +224,8 @@ fn impossible_heaps() {
     assert!(FractalHeapBuilder::new(narrow, vec![b"a"]).is_err());
     let narrow = FractalHeap::for_links(NARROW);
     let builder = FractalHeapBuilder::new(narrow, vec![b"a"]).unwrap();
+    let full = FractalHeap::decode(&builder.encode(64).unwrap(), 64, NARROW).unwrap();
+    assert!(FractalHeapBuilder::new(full, vec![b"a"]).is_err());
     assert!(builder.encode(u64::from(u32::MAX)).is_err());
     assert!(builder.encode(u64::MAX).is_err());
 }
@@ -300,6 +302,7 @@ fn chunk_trees_of_version_1() {
             }
             let short = TreeChunks { chunk_shape: &[10], ..chunks };
             assert!(builder.encode(2048, short).is_err());
+            assert!(builder.encode(u64::MAX, chunks).is_err());
         }
     }
     assert!(ChunkTreeBuilder::new(1, 2, 0, SIZES).is_err());
@@ -438,7 +441,8 @@ fn extensible_arrays() {
         for count in [0, 1, 4, 5, 20, 21, 244, 245, 1000, 9000, 140_000] {
             let elements = elements(count, step, layout);
             let builder = ExtensibleArrayBuilder::new(layout, &elements, sizes).unwrap();
-            let bytes = builder.encode(1024);
+            let bytes = builder.encode(1024).unwrap();
+            assert!(builder.encode(u64::MAX).is_err());
             assert_eq!(bytes.len() as u64, builder.byte_len());
             let space = Space { bytes, address: 1024, sizes };
             let array = ExtensibleArray::decode(&space.bytes, 1024, sizes).unwrap();
@@ -490,7 +494,7 @@ fn extensible_arrays_total_as_those_of_the_library() {
     ] {
         let elements = elements(count, 1, layout);
         let builder = ExtensibleArrayBuilder::new(layout, &elements, SIZES).unwrap();
-        let array = ExtensibleArray::decode(&builder.encode(0), 0, SIZES).unwrap();
+        let array = ExtensibleArray::decode(&builder.encode(0).unwrap(), 0, SIZES).unwrap();
         let [super_blocks, super_block_bytes, data_blocks, data_block_bytes, elements] = expected;
         let expected = BlockTotals {
             super_blocks,

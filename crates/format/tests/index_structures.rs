@@ -30,6 +30,7 @@ use isotach_format::hdf5::heap::local::LocalHeap;
 use isotach_format::hdf5::heap::shared_message::{
     IndexKind, SharedMessageList, SharedMessageTable,
 };
+use isotach_format::hdf5::superblock::BtreeK;
 use isotach_format::{ErrorKind, Result};
 use isotach_testkit::corpus;
 
@@ -57,6 +58,12 @@ impl File {
 
     fn expect<T>(&self, result: Result<T>) -> T {
         result.unwrap_or_else(|error| panic!("{}: {error}", self.name))
+    }
+
+    /// What is decoded must encode to the bytes it stands in.
+    fn expect_same(&self, address: u64, encoded: &[u8]) {
+        let found = &self.at(address)[..encoded.len()];
+        assert_eq!(found, encoded, "{}: at {address}", self.name);
     }
 
     fn expect_all_seen(&self, signatures: &[&[u8; 4]]) {
@@ -110,6 +117,9 @@ fn groups_of_the_first_kind() {
             .into_iter()
             .map(|address| file.expect(LocalHeap::decode(file.at(address), address, file.sizes)))
             .collect();
+        for heap in &heaps {
+            file.expect_same(heap.address, &heap.encode(file.sizes));
+        }
         for address in file.addresses(b"SNOD") {
             let node = file.expect(SymbolTableNode::decode(file.at(address), address, file.sizes));
             let has_names = |heap: &LocalHeap| {
@@ -122,6 +132,13 @@ fn groups_of_the_first_kind() {
         }
         for address in file.addresses(b"TREE") {
             if let Ok(node) = GroupNode::decode(file.at(address), address, file.sizes) {
+                let encoded = node.encode(BtreeK::default().group_internal, file.sizes).unwrap();
+                let entry_bytes = file.sizes.length + file.sizes.offset;
+                let used = 8
+                    + 2 * file.sizes.offset
+                    + node.children.len() * entry_bytes
+                    + file.sizes.length;
+                file.expect_same(address, &encoded[..used]);
                 for &child in &node.children {
                     let signature = if node.header.level == 0 { b"SNOD" } else { b"TREE" };
                     assert!(file.at(child).starts_with(signature), "{}: {address}", file.name);
@@ -141,17 +158,24 @@ fn chunk_trees_of_version_1() {
             if file.at(address)[4] != 1 {
                 continue;
             }
-            // The rank stands in the layout message; one rank must make sense of the node.
+            // The rank stands in the layout message; one rank must make sense of the node, and
+            // encode it as it stands there.
             let makes_sense = |rank: &usize| {
                 let node = ChunkNode::decode(file.at(address), address, file.sizes, *rank);
+                let key_bytes = 16 + 8 * rank;
+                let k = BtreeK::default().indexed_storage;
                 node.is_ok_and(|node| {
-                    node.entries().iter().enumerate().all(|(index, entry)| {
-                        let offset = node.offset(index).unwrap();
-                        entry.address.is_some_and(|a| a < file.bytes.len() as u64)
+                    let entries_bytes = node.entries().len() * (key_bytes + file.sizes.offset);
+                    let used_bytes = 8 + 2 * file.sizes.offset + entries_bytes + key_bytes;
+                    let encoded = node.encode(k, file.sizes).unwrap();
+                    file.at(address).starts_with(&encoded[..used_bytes])
+                        && node.entries().iter().enumerate().all(|(index, entry)| {
+                            let offset = node.offset(index).unwrap();
+                            entry.address.is_some_and(|a| a < file.bytes.len() as u64)
                             // The end may be the last chunk's offset, with the element's size.
                             && node.offset(index + 1).is_some_and(|next| offset <= next)
                             && node.find(offset) == Some(entry)
-                    })
+                        })
                 })
             };
             let rank = (1..=8).find(makes_sense);
@@ -197,6 +221,7 @@ fn trees_of_version_2() {
     for mut file in files() {
         for address in file.addresses(b"BTHD") {
             let tree = file.expect(BTreeHeader::decode(file.at(address), address, file.sizes));
+            file.expect_same(address, &tree.encode(file.sizes));
             let mut records = Vec::new();
             if let Some(root) = tree.root() {
                 walk_tree(&mut file, &tree, root, &mut records);
@@ -233,6 +258,7 @@ fn walk_heap(file: &mut File, heap: &FractalHeap, block: BlockRef) {
             let bytes = file.at(place.address);
             let block = file.expect(IndirectBlock::decode(bytes, &place, heap));
             file.seen(b"FHIB", place.address);
+            file.expect_same(place.address, &block.encode(heap));
             for child in file.expect(block.children(heap)) {
                 walk_heap(file, heap, child);
             }
@@ -245,6 +271,7 @@ fn fractal_heaps() {
     for mut file in files() {
         for address in file.addresses(b"FRHP") {
             let heap = file.expect(FractalHeap::decode(file.at(address), address, file.sizes));
+            file.expect_same(address, &heap.encode().unwrap());
             if let Some(root) = heap.root() {
                 walk_heap(&mut file, &heap, root);
             }
@@ -366,6 +393,7 @@ fn fixed_arrays() {
     for mut file in files() {
         for address in file.addresses(b"FAHD") {
             let array = file.expect(FixedArray::decode(file.at(address), address, file.sizes));
+            file.expect_same(address, &array.encode(file.sizes));
             let Some(block_address) = array.block_address else { continue };
             file.seen(b"FADB", block_address);
             let bytes = file.at(block_address);
@@ -392,6 +420,7 @@ fn extensible_arrays() {
     for mut file in files() {
         for address in file.addresses(b"EAHD") {
             let array = file.expect(ExtensibleArray::decode(file.at(address), address, file.sizes));
+            file.expect_same(address, &array.encode(file.sizes));
             let Some(index_address) = array.index_block_address else { continue };
             file.seen(b"EAIB", index_address);
             let bytes = file.at(index_address).to_vec();

@@ -13,6 +13,9 @@ pub mod superblock;
 pub mod text;
 pub mod virtual_mapping;
 
+use crate::error::{Error, ErrorKind, Result};
+use crate::limits;
+
 /// Widths of addresses and lengths, which the superblock fixes for the whole file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sizes {
@@ -46,8 +49,43 @@ pub enum OldestReader {
     V110,
 }
 
+impl Sizes {
+    /// An error unless a structure of `byte_len` bytes can be built whole at `address`: all of its
+    /// addresses and lengths must fit their fields, and it must not be beyond
+    /// [`limits::BUILT_BYTES`].
+    fn check_space(self, structure: &'static str, address: u64, byte_len: u64) -> Result<()> {
+        let most = |width: usize| u64::MAX >> (64 - 8 * width.clamp(1, 8));
+        let last_address = most(self.offset).min(limits::FILE_BYTES);
+        let kind = if byte_len > most(self.length).min(limits::BUILT_BYTES) {
+            ErrorKind::Limit { field: "size", value: byte_len, limit: limits::BUILT_BYTES }
+        } else if address > last_address - byte_len.min(last_address) {
+            ErrorKind::Limit { field: "address", value: address, limit: last_address }
+        } else {
+            return Ok(());
+        };
+        Err(Error { structure, address, kind })
+    }
+}
+
 impl Default for Sizes {
     fn default() -> Self {
         Self { offset: 8, length: 8 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn space_for_structures() {
+        let (wide, narrow) = (Sizes::default(), Sizes { offset: 4, length: 2 });
+        assert!(wide.check_space("test", 1 << 62, 1 << 32).is_ok());
+        assert!(wide.check_space("test", 0, (1 << 32) + 1).is_err());
+        assert!(wide.check_space("test", limits::FILE_BYTES, 1).is_err());
+        assert!(narrow.check_space("test", 0xffff_0000, 0xffff).is_ok());
+        assert!(narrow.check_space("test", 0xffff_0001, 0xffff).is_err());
+        assert!(narrow.check_space("test", 0, 0x1_0000).is_err());
+        assert!(narrow.check_space("test", u64::MAX, 0).is_err());
     }
 }

@@ -8,7 +8,8 @@ use std::ops::Range;
 use super::super::Sizes;
 use super::v1::{ChunkEntry, ChunkNode, EndKey, GroupNode, NodeHeader};
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits;
+
+const STRUCTURE: &str = "version 1 B-tree";
 
 /// Which children the nodes of a tree have, and where the nodes stand.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,23 +29,25 @@ struct NodePlace {
 }
 
 impl TreeShape {
-    fn new(child_count: usize, k: u16, node_bytes: usize) -> Result<Self> {
+    fn new(child_count: usize, k: u16, node_bytes: usize, sizes: Sizes) -> Result<Self> {
         let most = 2 * usize::from(k);
-        let bytes = child_count as u64;
-        if most < 2 || bytes.saturating_mul(node_bytes as u64) > limits::FILE_BYTES {
-            let kind = ErrorKind::Field { field: "children", value: bytes };
-            return Err(Error { structure: "version 1 B-tree", address: 0, kind });
+        if most == 0 {
+            let kind = ErrorKind::Field { field: "K", value: 0 };
+            return Err(Error { structure: STRUCTURE, address: 0, kind });
         }
         let mut node_counts = vec![child_count.div_ceil(most).max(1)];
         while let Some(&count) = node_counts.last().filter(|&&count| count > 1) {
             node_counts.push(count.div_ceil(most));
         }
         let node_bytes = (node_bytes as u64).next_multiple_of(8);
-        Ok(Self { child_count, node_counts, node_bytes })
+        let shape = Self { child_count, node_counts, node_bytes };
+        sizes.check_space(STRUCTURE, 0, shape.byte_len())?;
+        Ok(shape)
     }
 
     fn byte_len(&self) -> u64 {
-        self.node_counts.iter().sum::<usize>() as u64 * self.node_bytes
+        let count = self.node_counts.iter().fold(0, |sum: u64, &n| sum.saturating_add(n as u64));
+        count.saturating_mul(self.node_bytes)
     }
 
     /// The address of node `index` of `level` in the tree at `address`.
@@ -115,9 +118,9 @@ impl ChunkTreeBuilder {
     /// A tree of `k` for `chunk_count` chunks of `rank` dimensions.
     ///
     /// # Errors
-    /// A `k` of 0, or more chunks than a file can have.
+    /// A `k` of 0, or more chunks than can be built at once.
     pub fn new(chunk_count: usize, rank: usize, k: u16, sizes: Sizes) -> Result<Self> {
-        let shape = TreeShape::new(chunk_count, k, ChunkNode::byte_len(k, rank, sizes))?;
+        let shape = TreeShape::new(chunk_count, k, ChunkNode::byte_len(k, rank, sizes), sizes)?;
         Ok(Self { shape, rank, k, sizes })
     }
 
@@ -129,15 +132,16 @@ impl ChunkTreeBuilder {
     /// The bytes of the tree at `address`, which is that of its root.
     ///
     /// # Errors
-    /// Other than as many chunks or dimensions as were said.
+    /// Other than as many chunks or dimensions as were said, or an address too large for its field.
     pub fn encode(&self, address: u64, chunks: TreeChunks<'_>) -> Result<Vec<u8>> {
+        self.sizes.check_space(STRUCTURE, address, self.byte_len())?;
         let offset_count = chunks.entries.len().checked_mul(self.rank);
         if chunks.entries.len() != self.shape.child_count
             || offset_count != Some(chunks.offsets.len())
             || chunks.chunk_shape.len() != self.rank
         {
             let kind = ErrorKind::Field { field: "chunks", value: chunks.entries.len() as u64 };
-            return Err(Error { structure: "version 1 B-tree", address, kind });
+            return Err(Error { structure: STRUCTURE, address, kind });
         }
         let mut bytes = Vec::with_capacity(self.byte_len() as usize);
         for NodePlace { header, children } in self.shape.nodes(address) {
@@ -196,7 +200,7 @@ pub(in super::super) struct GroupTreeBuilder {
 impl GroupTreeBuilder {
     /// A tree of `k` for `node_count` symbol table nodes.
     pub fn new(node_count: usize, k: u16, sizes: Sizes) -> Result<Self> {
-        let shape = TreeShape::new(node_count, k, GroupNode::byte_len(k, sizes))?;
+        let shape = TreeShape::new(node_count, k, GroupNode::byte_len(k, sizes), sizes)?;
         Ok(Self { shape, k, sizes })
     }
 

@@ -16,6 +16,8 @@ use super::v2_record::{
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 
+const STRUCTURE: &str = "version 2 B-tree";
+
 /// Bytes of a node in the trees of links, attributes and huge objects, as libhdf5 makes them.
 const NODE_BYTES: u32 = 512;
 /// Bytes of a node in the trees of chunks.
@@ -79,13 +81,12 @@ impl BTreeBuilder {
     /// Nodes too small for two records, or more records than a file can have.
     pub fn new(kind: BTreeKind, record_count: u64, sizes: Sizes) -> Result<Self> {
         let fault = |field, value| Error {
-            structure: "version 2 B-tree",
+            structure: STRUCTURE,
             address: 0,
             kind: ErrorKind::Field { field, value },
         };
         let node_bytes = u64::from(kind.node_bytes);
-        // Nodes are at least half full, so that their bytes can be counted too.
-        let most = limits::FILE_BYTES / 4 / (kind.record_bytes as u64).max(1);
+        let most = limits::BUILT_BYTES / (kind.record_bytes as u64).max(1);
         let shapes = (0..limits::BTREE_DEPTH)
             .map_while(|depth| {
                 NodeShape::levels(node_bytes, kind.record_bytes as u64, depth, sizes)
@@ -109,6 +110,7 @@ impl BTreeBuilder {
         if record_count > 0 {
             builder.node_count = builder.count_nodes(record_count, builder.depth());
         }
+        sizes.check_space(STRUCTURE, 0, builder.byte_len())?;
         Ok(builder)
     }
 
@@ -121,12 +123,13 @@ impl BTreeBuilder {
     /// which is that of its header.
     ///
     /// # Errors
-    /// Other than as many records as were said.
+    /// Other than as many records as were said, or an address too large for its field.
     pub fn encode(&self, address: u64, records: &[u8]) -> Result<Vec<u8>> {
+        self.sizes.check_space(STRUCTURE, address, self.byte_len())?;
         let expected = self.header.record_count.checked_mul(self.header.record_bytes as u64);
         if expected != Some(records.len() as u64) {
             let kind = ErrorKind::Field { field: "records", value: records.len() as u64 };
-            return Err(Error { structure: "version 2 B-tree", address, kind });
+            return Err(Error { structure: STRUCTURE, address, kind });
         }
         let mut bytes = vec![0; self.byte_len() as usize];
         let mut header = self.header.clone();

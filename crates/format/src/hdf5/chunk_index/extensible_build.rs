@@ -15,6 +15,8 @@ use super::extensible_block::{DataBlockRef, IndexBlock, SuperBlock};
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::Output;
 
+const STRUCTURE: &str = "extensible array";
+
 /// The blocks of an array in their places, before the array has an address.
 #[derive(Debug, Clone)]
 pub struct ExtensibleArrayBuilder<'a> {
@@ -39,7 +41,7 @@ impl<'a> ExtensibleArrayBuilder<'a> {
     /// An array of `elements`, made as libhdf5 makes it.
     ///
     /// # Errors
-    /// More elements than 32 bits can count.
+    /// More elements than 32 bits can count, or than can be built at once.
     pub fn new(layout: ElementLayout, elements: &'a [ChunkElement], sizes: Sizes) -> Result<Self> {
         let array = ExtensibleArray::empty(layout, sizes);
         let len = elements.iter().rposition(|e| e.address.is_some()).map_or(0, |last| last + 1);
@@ -49,7 +51,7 @@ impl<'a> ExtensibleArrayBuilder<'a> {
         let Some(last) = len.checked_sub(1) else { return Ok(builder) };
         if last as u64 > u64::from(u32::MAX) || builder.array.place(last as u64).is_none() {
             let kind = ErrorKind::Field { field: "element count", value: len as u64 };
-            return Err(Error { structure: "extensible array", address: 0, kind });
+            return Err(Error { structure: STRUCTURE, address: 0, kind });
         }
         builder.array.element_count = len as u64;
         builder.array.index_block_address = Some(builder.byte_len);
@@ -61,6 +63,7 @@ impl<'a> ExtensibleArrayBuilder<'a> {
             }
             builder.place_group(group);
         }
+        sizes.check_space(STRUCTURE, 0, builder.byte_len)?;
         Ok(builder)
     }
 
@@ -70,7 +73,11 @@ impl<'a> ExtensibleArrayBuilder<'a> {
     }
 
     /// The bytes of the array at `address`, which is that of its header.
-    pub fn encode(&self, address: u64) -> Vec<u8> {
+    ///
+    /// # Errors
+    /// An address too large for its field.
+    pub fn encode(&self, address: u64) -> Result<Vec<u8>> {
+        self.sizes.check_space(STRUCTURE, address, self.byte_len)?;
         let absolute = |place: &Option<u64>| place.map(|place| place + address);
         let mut array = self.array.clone();
         array.address = address;
@@ -96,7 +103,7 @@ impl<'a> ExtensibleArrayBuilder<'a> {
                 put(DataBlockRef::encode(&array, place, elements));
             }
         }
-        output.into_bytes()
+        Ok(output.into_bytes())
     }
 
     fn encode_index_block(&self, array: &ExtensibleArray) -> Vec<u8> {

@@ -279,7 +279,7 @@ impl FixedArrayBuilder {
     /// An array of `element_count` elements in pages as libhdf5 makes them.
     ///
     /// # Errors
-    /// More elements than 64 bits can address.
+    /// More elements than can be built at once.
     pub fn new(layout: ElementLayout, element_count: u64, sizes: Sizes) -> Result<Self> {
         if element_count > most_elements(layout) {
             let kind = ErrorKind::Field { field: "element count", value: element_count };
@@ -293,7 +293,9 @@ impl FixedArrayBuilder {
             page_bits: LIBRARY_PAGE_BITS.into(),
             offset_bytes: sizes.offset,
         };
-        Ok(Self { array, sizes })
+        let builder = Self { array, sizes };
+        sizes.check_space(BLOCK, 0, builder.byte_len())?;
+        Ok(builder)
     }
 
     /// Bytes of header and data block.
@@ -305,8 +307,9 @@ impl FixedArrayBuilder {
     /// `elements`, of which the last ones may be left out.
     ///
     /// # Errors
-    /// More elements than were said.
+    /// More elements than were said, or an address too large for its field.
     pub fn encode(&self, address: u64, elements: &[ChunkElement]) -> Result<Vec<u8>> {
+        self.sizes.check_space(HEADER, address, self.byte_len())?;
         if elements.len() as u64 > self.array.element_count {
             let kind = ErrorKind::Field { field: "elements", value: elements.len() as u64 };
             return Err(Error { structure: BLOCK, address, kind });

@@ -40,8 +40,8 @@ impl SymbolTableBuilder {
     /// A group of `links`, which must be sorted by name, in a file with the B-tree sizes `k`.
     ///
     /// # Errors
-    /// Names that are not sorted, are empty, appear twice or have a NUL in them, or more than 4 GiB
-    /// of them.
+    /// Names that are not sorted, are empty, appear twice or have a NUL in them, or more of
+    /// them than can be built at once.
     pub fn new(links: &[SymbolTableLink<'_>], k: BtreeK, sizes: Sizes) -> Result<Self> {
         let fault = |field, value| {
             let kind = ErrorKind::Field { field, value };
@@ -73,7 +73,9 @@ impl SymbolTableBuilder {
         }
         let node_count = entries.len().div_ceil(2 * usize::from(k.group_leaf));
         let tree = GroupTreeBuilder::new(node_count, k.group_internal, sizes)?;
-        Ok(Self { entries, heap, tree, leaf_k: k.group_leaf, sizes })
+        let builder = Self { entries, heap, tree, leaf_k: k.group_leaf, sizes };
+        sizes.check_space(STRUCTURE, 0, builder.byte_len())?;
+        Ok(builder)
     }
 
     /// Bytes of all of it.
@@ -95,8 +97,10 @@ impl SymbolTableBuilder {
     /// links.
     ///
     /// # Errors
-    /// Other than as many object headers as links, or one where there must be none.
+    /// Other than as many object headers as links, or one where there must be none; an address
+    /// too large for its field.
     pub fn encode(&self, address: u64, headers: &[Option<u64>]) -> Result<Vec<u8>> {
+        self.sizes.check_space(STRUCTURE, address, self.byte_len())?;
         let is_soft = |entry: &SymbolTableEntry| matches!(entry.cache, EntryCache::SoftLink { .. });
         let mut pairs = self.entries.iter().zip(headers);
         let fit = pairs.all(|(entry, header)| is_soft(entry) == header.is_none());
@@ -125,7 +129,7 @@ impl SymbolTableBuilder {
         }
         let mut output = Output::with_capacity(self.byte_len() as usize);
         output.put(&self.tree.encode(self.btree_address(address), &places)?);
-        output.put(&self.heap.encode(self.heap_address(address)));
+        output.put(&self.heap.encode(self.heap_address(address))?);
         output.put(nodes.bytes());
         Ok(output.into_bytes())
     }

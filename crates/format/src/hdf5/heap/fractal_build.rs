@@ -17,9 +17,11 @@ use super::super::Sizes;
 use super::super::btree::v2_build::{BTreeBuilder, BTreeKind};
 use super::super::btree::v2_record::HugeRecord;
 use super::doubling_table::DoublingTable;
-use super::fractal::{DirectBlockRef, FractalHeap, HeapSpace, IndirectBlockRef, ObjectCounts};
+use super::fractal::{
+    DirectBlockRef, FractalHeap, HeapSpace, IndirectBlockRef, ObjectCounts, STRUCTURE,
+};
 use super::fractal_block::IndirectBlock;
-use super::heap_id::{HeapId, HugeObject};
+use super::heap_id::{HeapId, HugeObject, fits};
 use crate::error::{ErrorKind, Result};
 use crate::output::Output;
 
@@ -115,15 +117,23 @@ impl<'a> FractalHeapBuilder<'a> {
     /// [`FractalHeap::for_attributes`].
     ///
     /// # Errors
-    /// An object without bytes, or more of them than the heap can address.
+    /// A heap that has objects or filters, an object without bytes, or more of them than the heap
+    /// can address.
     pub fn new(empty: FractalHeap, objects: Vec<&'a [u8]>) -> Result<Self> {
+        if empty.object_counts != ObjectCounts::default() || empty.is_filtered() {
+            let (feature, value) = ("heap with objects or filters", empty.object_counts.managed);
+            return Err(empty.error(ErrorKind::Unsupported { feature, value }));
+        }
         if !empty.has_huge_keys() {
             let (feature, value) = ("direct IDs of huge objects", empty.sizes.offset as u64);
             return Err(empty.error(ErrorKind::Unsupported { feature, value }));
         }
+        let is_huge = |object: &&&[u8]| object.len() as u64 > u64::from(empty.max_managed_bytes);
+        let huge_count = objects.iter().filter(is_huge).count();
+        let kind = BTreeKind::huge_objects(empty.sizes);
         let mut builder = Self {
             byte_len: (empty.header_bytes() as u64).next_multiple_of(8),
-            huge_tree: BTreeBuilder::new(BTreeKind::huge_objects(empty.sizes), 0, empty.sizes)?,
+            huge_tree: BTreeBuilder::new(kind, huge_count as u64, empty.sizes)?,
             header: empty,
             objects,
             ids: Vec::new(),
@@ -132,7 +142,8 @@ impl<'a> FractalHeapBuilder<'a> {
         };
         let (filled, managed_bytes) = builder.fill_blocks()?;
         builder.place_blocks(filled, managed_bytes)?;
-        builder.place_huge_objects()?;
+        builder.place_huge_objects();
+        builder.header.sizes.check_space(STRUCTURE, 0, builder.byte_len)?;
         Ok(builder)
     }
 
@@ -151,13 +162,7 @@ impl<'a> FractalHeapBuilder<'a> {
     /// # Errors
     /// An address too large for its field.
     pub fn encode(&self, address: u64) -> Result<Vec<u8>> {
-        let too_far = ErrorKind::Field { field: "heap address", value: address };
-        address
-            .checked_add(self.byte_len)
-            .filter(|&end| {
-                self.header.sizes.offset >= 8 || end >> (8 * self.header.sizes.offset) == 0
-            })
-            .ok_or_else(|| self.header.error(too_far))?;
+        self.header.sizes.check_space(STRUCTURE, address, self.byte_len)?;
         let mut header = self.header.clone();
         header.address = address;
         header.root_address = header.root_address.map(|root| root + address);
@@ -267,8 +272,10 @@ impl<'a> FractalHeapBuilder<'a> {
         let beyond = ErrorKind::Field { field: "root rows", value: u64::from(rows) };
         self.header.root_rows = rows;
         self.header.space.next_block_offset = last.heap_offset + last.block_bytes;
-        self.header.space.spanned =
-            table.block_offset(rows, 0).ok_or_else(|| self.header.error(beyond))?;
+        self.header.space.spanned = table
+            .block_offset(rows, 0)
+            .filter(|&spanned| fits(spanned, self.header.sizes.length))
+            .ok_or_else(|| self.header.error(beyond))?;
         self.header.space.free = self.header.object_room(0..rows) - managed_bytes;
         self.place_indirect(0, rows, &mut filled.into_iter().peekable())?;
         Ok(())
@@ -317,19 +324,15 @@ impl<'a> FractalHeapBuilder<'a> {
     }
 
     /// Gives the huge objects their addresses, and the tree that finds them.
-    fn place_huge_objects(&mut self) -> Result<()> {
+    fn place_huge_objects(&mut self) {
         if self.huge.is_empty() {
-            return Ok(());
+            return;
         }
         for place in &mut self.huge {
             place.address = self.byte_len;
             self.byte_len += (self.objects[place.object].len() as u64).next_multiple_of(8);
         }
         self.header.huge_btree_address = Some(self.byte_len);
-        let sizes = self.header.sizes;
-        let kind = BTreeKind::huge_objects(sizes);
-        self.huge_tree = BTreeBuilder::new(kind, self.huge.len() as u64, sizes)?;
         self.byte_len += self.huge_tree.byte_len();
-        Ok(())
     }
 }

@@ -19,6 +19,8 @@ use crate::cursor::Cursor;
 use crate::error::Result;
 use crate::output::Output;
 
+const STRUCTURE: &str = "global heap collection";
+
 /// Where each object of a collection lies in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GlobalHeapCollection {
@@ -33,7 +35,7 @@ impl GlobalHeapCollection {
     /// # Errors
     /// Signature, version, a size smaller than the header, or an object beyond the end.
     pub fn decode(bytes: &[u8], address: u64, sizes: Sizes) -> Result<Self> {
-        let mut cursor = Cursor::new(bytes, "global heap collection", address);
+        let mut cursor = Cursor::new(bytes, STRUCTURE, address);
         cursor.signature(b"GCOL")?;
         cursor.version(1)?;
         cursor.skip(3)?;
@@ -106,10 +108,12 @@ impl GlobalHeapBuilder {
         Self { objects: Output::new(), count: 0, sizes }
     }
 
-    /// Takes an object in; returns its index, or `None` where the collection has 65,535 objects,
-    /// which is all that indexes can tell apart.
+    /// Takes an object in; returns its index, or `None` where the collection is full: it has
+    /// 65,535 objects, which is all that indexes can tell apart, or its size would not fit.
     pub fn push(&mut self, object: &[u8]) -> Option<u16> {
         let index = self.count.checked_add(1)?;
+        let byte_len = self.byte_len() + self.header_bytes() + padded(object.len() as u64);
+        self.sizes.check_space(STRUCTURE, 0, byte_len).ok()?;
         self.count = index;
         self.objects.u16(index);
         // The libraries count references to objects that they share, which these are not.

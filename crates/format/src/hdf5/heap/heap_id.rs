@@ -181,7 +181,7 @@ fn has_long_tiny_ids(heap: &FractalHeap) -> bool {
 }
 
 /// True where `width` bytes hold `value`.
-fn fits(value: u64, width: usize) -> bool {
+pub(super) fn fits(value: u64, width: usize) -> bool {
     width >= 8 || value >> (8 * width) == 0
 }
 

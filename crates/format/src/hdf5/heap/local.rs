@@ -124,7 +124,11 @@ impl LocalHeapBuilder {
     }
 
     /// The bytes of header and data segment at `address`.
-    pub fn encode(&self, address: u64) -> Vec<u8> {
+    ///
+    /// # Errors
+    /// An address or size too large for its field.
+    pub fn encode(&self, address: u64) -> Result<Vec<u8>> {
+        self.sizes.check_space(STRUCTURE, address, self.byte_len())?;
         let used = self.segment.len();
         let free = self.segment_bytes() - used;
         let header = LocalHeap {
@@ -141,7 +145,7 @@ impl LocalHeapBuilder {
             output.uint(free as u64, self.sizes.length);
             output.zeros(free - 2 * self.sizes.length);
         }
-        output.into_bytes()
+        Ok(output.into_bytes())
     }
 
     /// Bytes of the segment: what is free behind the names has room for a free block, or is not.
@@ -187,7 +191,7 @@ mod tests {
                 let mut builder = LocalHeapBuilder::new(sizes);
                 let names: Vec<_> = (0..count).map(|index| format!("name{index}")).collect();
                 let offsets: Vec<_> = names.iter().map(|n| builder.push(n.as_bytes())).collect();
-                let bytes = builder.encode(4096);
+                let bytes = builder.encode(4096).unwrap();
                 assert_eq!(bytes.len() as u64, builder.byte_len());
                 let heap = LocalHeap::decode(&bytes, 4096, sizes).unwrap();
                 let segment = &bytes[(heap.segment_address - 4096) as usize..];
