@@ -89,7 +89,7 @@ pub(super) fn relocate(
 }
 
 /// The header for the image. `None` where the version cannot say its addresses.
-fn far_header(header: &Header, low: u64, distance: u64) -> Option<Header> {
+pub(super) fn far_header(header: &Header, low: u64, distance: u64) -> Option<Header> {
     let limit = if header.version == Version::Cdf1 { i32::MAX as u64 } else { i64::MAX as u64 };
     let mut far = header.clone();
     for variable in far.variables.iter_mut().filter(|variable| variable.begin >= low) {

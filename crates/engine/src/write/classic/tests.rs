@@ -602,3 +602,20 @@ fn files_are_those_of_libnetcdf_byte_for_byte() {
         assert_eq!(storage.bytes(), second);
     }
 }
+
+#[test]
+fn an_image_that_cdf1_cannot_address_is_not_put_into_use() {
+    let mut header = two_records();
+    header.lay_out(None, &Spacing::default()).unwrap();
+    let low = header.variables[0].begin;
+    let last = header.variables[2].begin;
+    let room = i32::MAX as u64 - last;
+    let far = relocation::far_header(&header, low, room).unwrap();
+    assert_eq!(far.variables[2].begin, i32::MAX as u64);
+    assert_eq!(relocation::far_header(&header, low, room + 1), None);
+    header.version = Version::Cdf2;
+    assert!(relocation::far_header(&header, low, room + 1).is_some());
+    let only_records = relocation::far_header(&header, last, 8).unwrap();
+    assert_eq!(only_records.variables[2].begin, last + 8);
+    assert_eq!(only_records.variables[0], header.variables[0]);
+}
