@@ -1,7 +1,8 @@
-//! How fast chunks decode on one core: `cargo run --release -p isotach-codec --example throughput`.
+//! How fast chunks decode and encode on one core: `cargo run --release -p isotach-codec --example throughput`.
 //!
 //! Data: float32 like a climate model's surface pressure (smooth in space, noise in the low bits),
-//! 1 MiB chunks, 64 of them, decoded in turn into one touched array. Prints decoded GB/s, best of 5.
+//! 1 MiB chunks, 64 of them, decoded in turn into one touched array, and encoded each to the same
+//! buffer. Prints decoded GB/s, best of 5, and for encoders how much shorter chunks become.
 
 use std::hint::black_box;
 use std::io::Write;
@@ -19,28 +20,24 @@ fn main() {
     let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
     let chunks: Vec<&[u8]> = bytes.chunks(CHUNK_ELEMENTS * 4).collect();
 
-    let size4 = |id, parameters: &[u32]| Filter {
-        id,
-        name: None,
-        optional: false,
-        parameters: parameters.to_vec(),
-    };
     let shuffled: Vec<Vec<u8>> = chunks.iter().map(|chunk| shuffled(chunk, 4)).collect();
     let deflated: Vec<Vec<u8>> = shuffled.iter().map(|chunk| deflate(chunk)).collect();
     let zstd: Vec<Vec<u8>> = shuffled.iter().map(|chunk| zstd(chunk)).collect();
 
     println!("ratio: deflate {:.2}, zstd {:.2}", ratio(&chunks, &deflated), ratio(&chunks, &zstd));
-    measure("shuffle", &chunks, &shuffled, vec![size4(2, &[4])]);
-    measure("deflate", &chunks, &deflated, vec![size4(1, &[4])]);
-    measure("shuffle + deflate", &chunks, &deflated, vec![size4(2, &[4]), size4(1, &[4])]);
-    measure("zstd", &chunks, &zstd, vec![size4(32015, &[3])]);
-    measure("shuffle + zstd", &chunks, &zstd, vec![size4(2, &[4]), size4(32015, &[3])]);
-    measure("bitshuffle of 4", &chunks, &shuffled, vec![size4(32008, &[0, 4, 4, 0, 0])]);
-    measure("bitshuffle of 8", &chunks, &shuffled, vec![size4(32008, &[0, 4, 8, 0, 0])]);
+    measure("shuffle", &chunks, &shuffled, vec![described(2, &[4])]);
+    measure("deflate", &chunks, &deflated, vec![described(1, &[4])]);
+    measure("shuffle + deflate", &chunks, &deflated, vec![described(2, &[4]), described(1, &[4])]);
+    measure("zstd", &chunks, &zstd, vec![described(32015, &[3])]);
+    measure("shuffle + zstd", &chunks, &zstd, vec![described(2, &[4]), described(32015, &[3])]);
+    measure("bitshuffle of 4", &chunks, &shuffled, vec![described(32008, &[0, 4, 4, 0, 0])]);
+    measure("bitshuffle of 8", &chunks, &shuffled, vec![described(32008, &[0, 4, 8, 0, 0])]);
+
+    measure_encoders(&chunks);
 
     let with_checksum: Vec<Vec<u8>> = chunks.iter().map(|c| [c, &[0; 4][..]].concat()).collect();
     report("fletcher32, verified only", bytes.len(), || {
-        let pipeline = Pipeline { filters: vec![size4(3, &[])] };
+        let pipeline = Pipeline { filters: vec![described(3, &[])] };
         for chunk in &with_checksum {
             let mut scratch = Scratch::default();
             let _ = black_box(pipeline.decode_to_shuffled(chunk, 0, chunk.len(), &mut scratch));
@@ -57,6 +54,49 @@ fn main() {
     }
 }
 
+fn measure_encoders(chunks: &[&[u8]]) {
+    let encoders: &[(&str, u16, &[u32])] = &[
+        ("encode shuffle + deflate 1", 1, &[1]),
+        ("encode shuffle + deflate 4", 1, &[4]),
+        ("encode shuffle + deflate 6", 1, &[6]),
+        ("encode shuffle + zstd 3", 32015, &[3]),
+        ("encode shuffle + lz4", 32004, &[]),
+        ("encode shuffle + lzf", 32000, &[]),
+        ("encode shuffle + bzip2", 307, &[9]),
+        ("encode shuffle + fletcher32", 3, &[]),
+    ];
+    measure_encoding("encode shuffle", chunks, vec![described(2, &[4])]);
+    for &(name, id, parameters) in encoders {
+        measure_encoding(name, chunks, vec![described(2, &[4]), described(id, parameters)]);
+    }
+    let others: &[(&str, u16, &[u32])] = &[
+        ("encode szip", 4, &[169, 32, 32, 1024]),
+        ("encode bitshuffle + lz4", 32008, &[0, 4, 4, 0, 2]),
+        ("encode blosc blosclz", 32001, &[2, 2, 4, 0, 5, 1, 0]),
+        ("encode blosc lz4", 32001, &[2, 2, 4, 0, 5, 1, 1]),
+        ("encode blosc zstd", 32001, &[2, 2, 4, 0, 5, 1, 5]),
+        ("encode scale-offset", 6, &[0, 1, CHUNK_ELEMENTS as u32, 1, 4, 0, 0, 0]),
+    ];
+    for &(name, id, parameters) in others {
+        measure_encoding(name, chunks, vec![described(id, parameters)]);
+    }
+}
+
+/// Encodes every chunk.
+fn measure_encoding(name: &str, chunks: &[&[u8]], filters: Vec<Filter>) {
+    let pipeline = Pipeline { filters };
+    let (mut scratch, mut stored, mut stored_bytes) = (Scratch::default(), Vec::new(), 0);
+    let bytes = chunks.iter().map(|chunk| chunk.len()).sum();
+    report(name, bytes, || {
+        stored_bytes = 0;
+        for chunk in chunks {
+            pipeline.encode(chunk, &mut scratch, &mut stored).expect("encodes");
+            stored_bytes += black_box(&stored).len();
+        }
+    });
+    println!("{:28} {:7.3}", "", bytes as f64 / stored_bytes as f64);
+}
+
 /// Decodes every stored chunk to its place.
 fn measure(name: &str, chunks: &[&[u8]], stored: &[Vec<u8>], filters: Vec<Filter>) {
     let pipeline = Pipeline { filters };
@@ -68,6 +108,11 @@ fn measure(name: &str, chunks: &[&[u8]], stored: &[Vec<u8>], filters: Vec<Filter
             black_box(pipeline.decode(stored, 0, &mut scratch, place).expect("decodes"));
         }
     });
+}
+
+/// The filter `id`, which is not optional.
+fn described(id: u16, parameters: &[u32]) -> Filter {
+    Filter { id, name: None, optional: false, parameters: parameters.to_vec() }
 }
 
 fn report(name: &str, decoded_bytes: usize, mut run: impl FnMut()) {
