@@ -91,6 +91,14 @@ pub(crate) fn later(work: impl FnOnce() + Send + 'static) {
     }
 }
 
+/// Runs `work` on another thread, or at once where there is no other.
+pub(crate) fn soon(work: impl FnOnce() + Send + 'static) {
+    match LATER.threads() {
+        Some(pool) => pool.spawn(work),
+        None => work(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};

@@ -246,8 +246,6 @@ fn committed_bytes(written: &Written) -> Vec<u8> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
-
     #[test]
     fn chunks_hold_what_was_written(
         axes in prop::collection::vec((1u64..5, 1u64..10, any::<bool>()), 1..4),
@@ -333,6 +331,46 @@ proptest! {
         written.store.flush(&shape).unwrap();
         prop_assert_eq!(written.read(&shape), model.elements);
     }
+}
+
+/// One chunk a call, large enough to be encoded by other threads while the caller goes on.
+#[test]
+fn the_caller_goes_on_while_chunks_are_encoded() {
+    let _alone = with_budget(8 << 20);
+    let (shape, row_bytes) = ([24u64, 64, 1024], 64 * 1024 * 4);
+    let written = Written::chunked(&[1, 64, 1024], &shape, &[u64::MAX, 64, 1024], 4, 2, false);
+    let elements = Numbers(1).bytes(24 * row_bytes);
+    let step = |first: u64| Selection {
+        axes: vec![Axis::range(first, 1, 1), Axis::all(64), Axis::all(1024)],
+    };
+    for _ in 0..2 {
+        for (index, bytes) in elements.chunks(row_bytes).enumerate() {
+            written.store.write(&step(index as u64), bytes, &shape).unwrap();
+            // Again at once: after what is being written.
+            written.store.write(&step(index as u64), bytes, &shape).unwrap();
+        }
+        written.store.flush(&shape).unwrap();
+        assert_eq!(written.disk.take_reads(), []);
+        assert_eq!(written.read(&shape), elements);
+        written.disk.take_reads();
+    }
+    // What fails meanwhile is told by the next call, and not lost.
+    written.chunks().mark_committed();
+    written.space.commit();
+    let turned: Vec<u8> = elements.iter().map(|byte| byte ^ 1).collect();
+    written.disk.fail_after(Some(0));
+    let outcomes: Vec<bool> = (0..3)
+        .map(|_| {
+            let outcome = written.store.write(&step(0), &turned[..row_bytes], &shape);
+            // The next one waits until the chunk is free.
+            outcome.is_ok() && written.store.flush(&shape).is_err()
+        })
+        .collect();
+    assert_eq!(outcomes, [true; 3]);
+    written.disk.fail_after(None);
+    written.store.flush(&shape).unwrap();
+    assert_eq!(written.read(&shape)[..row_bytes], turned[..row_bytes]);
+    assert_eq!(written.read(&shape)[row_bytes..], elements[row_bytes..]);
 }
 
 fn rows(first: u64, count: u64, len: u64) -> Selection {

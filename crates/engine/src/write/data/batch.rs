@@ -4,7 +4,7 @@
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use super::Target;
-use super::partial::Partial;
+use super::partial::{Partial, Waiting};
 use super::table::{ChunkTable, OldPlace};
 use crate::error::Result;
 use crate::plan::layout::ChunkPlace;
@@ -17,7 +17,7 @@ pub(super) struct Batch {
     /// How many of them are in use; what is behind them is memory for more.
     used: usize,
     /// Chunks that have waited, and wait on if they cannot be written.
-    waited: Vec<(Box<[u64]>, Partial)>,
+    waited: Vec<Waiting>,
     /// Coordinates of one chunk after the other.
     coordinates: Vec<u64>,
     chunks: Vec<Ready>,
@@ -147,7 +147,7 @@ impl Batch {
     }
 
     /// The chunks that have waited, written or not.
-    pub(super) fn take_waited(&mut self) -> impl Iterator<Item = (Box<[u64]>, Partial)> {
+    pub(super) fn take_waited(&mut self) -> impl Iterator<Item = Waiting> {
         self.waited.drain(..)
     }
 

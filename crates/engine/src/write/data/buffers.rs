@@ -13,7 +13,10 @@ const LARGEST_DEFAULT: u64 = 256 << 20;
 /// What waits in memory in all stores.
 struct Buffers {
     budget: AtomicU64,
-    used: AtomicU64,
+    /// Bytes of chunks that wait for the rest of their elements.
+    waiting: AtomicU64,
+    /// Bytes of chunks that wait for a thread.
+    for_later: AtomicU64,
     clock: AtomicU64,
     stores: Mutex<Vec<Weak<Shared>>>,
     /// Held by who makes room.
@@ -21,7 +24,10 @@ struct Buffers {
 }
 
 /// Memory that counts as used until this is dropped.
-pub(super) struct Share(u64);
+pub(super) struct Share {
+    bytes: u64,
+    counter: &'static AtomicU64,
+}
 
 /// A moment of the clock by which the least recently used chunk is found.
 pub(super) type Moment = u64;
@@ -30,7 +36,8 @@ fn buffers() -> &'static Buffers {
     static BUFFERS: OnceLock<Buffers> = OnceLock::new();
     BUFFERS.get_or_init(|| Buffers {
         budget: AtomicU64::new(memory_setting("ISOTACH_WRITE_BUFFER", LARGEST_DEFAULT)),
-        used: AtomicU64::new(0),
+        waiting: AtomicU64::new(0),
+        for_later: AtomicU64::new(0),
         clock: AtomicU64::new(0),
         stores: Mutex::default(),
         making_room: Mutex::default(),
@@ -54,16 +61,33 @@ pub(super) fn now() -> Moment {
     buffers().clock.fetch_add(1, Relaxed)
 }
 
-/// Takes `bytes`, where there are as many left.
+/// Takes `bytes` for a chunk that waits for the rest of its elements, where as many are left of
+/// three quarters of the budget.
 pub(super) fn take(bytes: usize) -> Option<Share> {
-    let (bytes, budget) = (bytes as u64, buffer_budget());
-    let more = |used: u64| used.checked_add(bytes).filter(|used| *used <= budget);
-    buffers().used.fetch_update(Relaxed, Relaxed, more).ok().map(|_| Share(bytes))
+    Share::of(&buffers().waiting, bytes, waiting_budget())
+}
+
+/// Takes `bytes` for a chunk that waits for a thread, where as many are left of the other quarter.
+pub(super) fn take_for_later(bytes: usize) -> Option<Share> {
+    Share::of(&buffers().for_later, bytes, buffer_budget() - waiting_budget())
+}
+
+fn waiting_budget() -> u64 {
+    let budget = buffer_budget();
+    budget - budget / 4
+}
+
+impl Share {
+    fn of(counter: &'static AtomicU64, bytes: usize, budget: u64) -> Option<Self> {
+        let bytes = bytes as u64;
+        let more = |used: u64| used.checked_add(bytes).filter(|used| *used <= budget);
+        counter.fetch_update(Relaxed, Relaxed, more).ok().map(|_| Self { bytes, counter })
+    }
 }
 
 impl Drop for Share {
     fn drop(&mut self) {
-        buffers().used.fetch_sub(self.0, Relaxed);
+        self.counter.fetch_sub(self.bytes, Relaxed);
     }
 }
 
@@ -83,8 +107,8 @@ pub(super) fn register(store: Weak<Shared>) {
 ///
 /// A store whose chunks are in use, or cannot be written, keeps them: it tells by itself.
 pub(super) fn make_room(since: Moment) {
-    let budget = buffer_budget();
-    let used = || buffers().used.load(Relaxed);
+    let budget = waiting_budget();
+    let used = || buffers().waiting.load(Relaxed);
     if used() <= budget - budget / 8 {
         return;
     }

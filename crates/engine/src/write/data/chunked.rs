@@ -9,7 +9,6 @@
 //! ```
 //! The chunks of a call are shared out over threads in batches.
 
-use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,23 +17,21 @@ use isotach_codec::Pipeline;
 use isotach_model::selection::Selection;
 use isotach_model::shape;
 
-use super::batch::{Batch, Destination, Turns};
+use super::batch::{Destination, Turns};
 use super::buffers::{self, Moment};
 use super::claims::{ChunkBox, Claims};
 use super::cover::{Cover, Cursor};
 use super::gather::{Elements, Gather};
-use super::partial::{Partial, Partials};
+use super::partial::{Partial, Partials, Waiting};
 use super::scratch::{self, ChunkScratch, Scratch};
 use super::table::ChunkTable;
-use super::written::Written;
 use super::{Target, fill_with};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::parallel;
-use crate::plan::layout::{ChunkIndex, ChunkPlace};
-use crate::storage::{storage_error, uninit};
+use crate::plan::layout::ChunkIndex;
 
 /// Chunks that are gathered before they are written: as many bytes, or one chunk.
-const BATCH_BYTES: usize = 1 << 20;
+pub(super) const BATCH_BYTES: usize = 1 << 20;
 /// Work below this stays on the caller's thread: a thread of the pool takes some 10 us to begin.
 const SHARED_FROM_BYTES: usize = 128 << 10;
 
@@ -70,12 +67,14 @@ pub(super) struct Shared {
     pub(super) parts: ChunkParts,
     /// Bytes from one element of a chunk to the next along each axis.
     strides: Vec<u64>,
-    chunk_bytes: usize,
+    pub(super) chunk_bytes: usize,
     pub(super) table: Arc<ChunkTable>,
     pub(super) claims: Arc<Claims>,
     pub(super) partials: Partials,
     /// The largest extent of each axis that was seen.
     shape: Mutex<Vec<u64>>,
+    /// Why chunks could not be written while the caller went on, until he is told.
+    pub(super) failed: Mutex<Option<Error>>,
 }
 
 /// What all threads of a call need.
@@ -87,17 +86,23 @@ struct Call<'c> {
     moment: Moment,
     /// Whether some chunk may be waiting.
     has_waiting: bool,
+    /// Whole chunks that are encoded and written later, by other threads; `None` where that is not
+    /// worth it.
+    for_later: Option<&'c Mutex<Vec<Waiting>>>,
 }
 
 impl ChunkStore {
     /// The chunks that `parts` describe; they go to `target`.
     ///
     /// # Errors
-    /// [`ErrorKind::Limit`] where a chunk is larger than this machine's memory can be.
+    /// [`Limit`](crate::ErrorKind::Limit) where a chunk has no axis, no element, or more than memory can hold.
     pub fn new(target: Target, parts: ChunkParts) -> Result<Self> {
         let size = parts.element_size;
         let too_large = || target.limit("bytes of a chunk", u64::MAX, isize::MAX as u64);
         let chunk_bytes = shape::byte_count(&parts.chunk_shape, size).ok_or_else(too_large)?;
+        if parts.chunk_shape.is_empty() || chunk_bytes == 0 {
+            return Err(target.limit("bytes of a chunk", 0, isize::MAX as u64));
+        }
         let strides = shape::row_major_strides(&parts.chunk_shape).ok_or_else(too_large)?;
         let table = ChunkTable::new(parts.chunk_shape.len(), parts.existing.clone());
         let shared = Arc::new(Shared {
@@ -107,6 +112,7 @@ impl ChunkStore {
             claims: Arc::default(),
             partials: Partials::default(),
             shape: Mutex::new(parts.shape.clone()),
+            failed: Mutex::default(),
             target,
             parts,
         });
@@ -116,6 +122,9 @@ impl ChunkStore {
 
     /// Writes elements; see [`super::Store::write`].
     pub fn write(&self, selection: &Selection, elements: &[u8], shape: &[u64]) -> Result<()> {
+        if let Some(error) = lock(&self.shared.failed).take() {
+            return Err(error);
+        }
         let moment = buffers::now();
         self.shared.write(selection, elements, shape, moment)?;
         buffers::make_room(moment);
@@ -128,6 +137,8 @@ impl ChunkStore {
         shared.grow(shape)?;
         let rank = shared.parts.chunk_shape.len();
         let _claim = shared.claims.wait_for(ChunkBox::everything(rank));
+        // What could not be written waits, and is tried again.
+        drop(lock(&shared.failed).take());
         let waiting = shared.partials.select(|partial| partial.is_dirty);
         shared.write_waiting(&waiting, shape, true)
     }
@@ -156,9 +167,17 @@ impl ChunkStore {
     }
 }
 
+impl Drop for ChunkStore {
+    /// Waits for chunks that are being written: the file may not be there afterwards.
+    fn drop(&mut self) {
+        let rank = self.shared.parts.chunk_shape.len();
+        drop(self.shared.claims.wait_for(ChunkBox::everything(rank)));
+    }
+}
+
 impl Shared {
     fn write(
-        &self,
+        self: &Arc<Self>,
         selection: &Selection,
         elements: &[u8],
         shape: &[u64],
@@ -173,8 +192,10 @@ impl Shared {
         let cover = Cover::new(selection, chunk_shape, max_shape)
             .ok_or_else(|| self.target.limit("chunks of a write", u64::MAX, usize::MAX as u64))?;
         let (low, high) = cover.bounds();
-        let _claim = self.claims.wait_for(ChunkBox { low, high });
+        let claim = self.claims.wait_for(ChunkBox { low, high });
+        let for_later = Mutex::default();
         let call = Call {
+            for_later: self.is_for_later(cover.count()).then_some(&for_later),
             elements: Elements { bytes: elements, strides: &strides, element_size: *element_size },
             shape,
             grid: &self.grid(shape),
@@ -182,14 +203,26 @@ impl Shared {
             has_waiting: !self.partials.is_empty(),
             cover: &cover,
         };
-        self.share_out(cover.count(), |chunks, turn, scratch| {
+        let written = self.share_out(cover.count(), |chunks, turn, scratch| {
             self.write_batch(&call, chunks, turn, scratch)
-        })
+        });
+        let for_later = for_later.into_inner().unwrap_or_else(PoisonError::into_inner);
+        self.write_later(for_later, &claim, shape);
+        written
+    }
+
+    /// Whether the caller may go on while `count` of his chunks are encoded: where a call has so few
+    /// that they do not keep all threads busy, those of the next call can.
+    fn is_for_later(&self, count: usize) -> bool {
+        let bytes = count.saturating_mul(self.chunk_bytes);
+        let batches = count.min(bytes / BATCH_BYTES + 1);
+        let is_filtered = !self.parts.pipeline.filters.is_empty();
+        is_filtered && bytes >= SHARED_FROM_BYTES && batches < parallel::thread_count()
     }
 
     /// Does `work` with ranges of `count` chunks, on several threads where that is worth it. Each
     /// range is told its turn.
-    fn share_out(
+    pub(super) fn share_out(
         &self,
         count: usize,
         work: impl Fn(Range<usize>, (&Turns, usize), &mut Scratch) -> Result<()> + Send + Sync,
@@ -262,9 +295,25 @@ impl Shared {
         if call.has_waiting {
             drop(self.partials.take(coordinates));
         }
+        let is_plain = self.is_plain(coordinates, call.shape);
+        let has_fill = self.needed_count(coordinates) < self.element_count();
+        if !is_plain
+            && let Some(for_later) = call.for_later
+            && let Some(share) = buffers::take_for_later(self.chunk_bytes)
+        {
+            let mut partial = self.new_partial(Some(share))?;
+            if has_fill {
+                fill_with(&mut partial.bytes, &self.parts.fill);
+            }
+            let copied = gather.copy(&cursor.region, &mut partial.bytes, 0, |_| ());
+            copied.map_err(|_| self.beyond_chunk(coordinates))?;
+            (partial.is_settled, partial.is_dirty) = (true, true);
+            partial.used = call.moment;
+            lock(for_later).push((coordinates.as_slice().into(), partial));
+            return Ok(());
+        }
         let Scratch { batch, chunk: ChunkScratch { elements, stored, codec } } = scratch;
         let one_run = gather.one_run(&cursor.region, self.chunk_bytes);
-        let is_plain = self.is_plain(coordinates, call.shape);
         if let (Some(start), true) = (one_run, is_plain) {
             batch.add_callers(coordinates, start, self.chunk_bytes);
             return Ok(());
@@ -280,7 +329,7 @@ impl Shared {
                 &mut elements[..]
             }
         };
-        if self.needed_count(coordinates) < self.element_count() {
+        if has_fill {
             fill_with(memory, &self.parts.fill);
         }
         let copied = gather.copy(&cursor.region, memory, 0, |_| ());
@@ -302,7 +351,10 @@ impl Shared {
         let waiting = self.partials.take(&cursor.coordinates);
         let (coordinates, mut partial) = match waiting {
             Some(waiting) => waiting,
-            None => (cursor.coordinates.clone().into(), self.new_partial()?),
+            None => {
+                let share = buffers::take(self.waiting_bytes());
+                (cursor.coordinates.as_slice().into(), self.new_partial(share)?)
+            }
         };
         let Partial { bytes, written, .. } = &mut partial;
         let size = self.parts.element_size;
@@ -317,177 +369,19 @@ impl Shared {
             self.partials.put(coordinates, partial);
             return Ok(());
         }
+        if is_whole
+            && let Some(for_later) = call.for_later
+            && let Some(share) = buffers::take_for_later(self.chunk_bytes)
+        {
+            partial.share = Some(share);
+            lock(for_later).push((coordinates, partial));
+            return Ok(());
+        }
         self.add_waited(coordinates, partial, call.shape, scratch)
     }
 
-    /// Adds a chunk that has waited; where that fails, it waits on.
-    fn add_waited(
-        &self,
-        coordinates: Box<[u64]>,
-        mut partial: Partial,
-        shape: &[u64],
-        scratch: &mut Scratch,
-    ) -> Result<()> {
-        let Scratch { batch, chunk } = scratch;
-        let mut added = self.settle(&coordinates, &mut partial, shape, chunk);
-        if added.is_ok() && self.is_plain(&coordinates, shape) {
-            batch.add_waited(coordinates, partial);
-            return Ok(());
-        }
-        if added.is_ok() {
-            let ChunkScratch { stored, codec, .. } = chunk;
-            added = self.encode(&coordinates, &partial.bytes, stored, codec, batch);
-        }
-        match added {
-            Ok(()) => batch.keep_waited(coordinates, partial),
-            Err(_) => self.partials.put(coordinates, partial),
-        }
-        added
-    }
-
-    /// Gives elements that were not written what the file has for them, else the fill value.
-    pub(super) fn settle(
-        &self,
-        coordinates: &[u64],
-        partial: &mut Partial,
-        shape: &[u64],
-        scratch: &mut ChunkScratch,
-    ) -> Result<()> {
-        if partial.is_settled || partial.written.is_all() {
-            return Ok(());
-        }
-        let size = self.parts.element_size;
-        let is_whole = partial.written.len() >= self.needed_count(coordinates);
-        let place = if is_whole { None } else { self.table.locate(coordinates)? };
-        let Partial { bytes, written, .. } = &mut *partial;
-        match place {
-            Some(place) => {
-                let old = self.read_back(coordinates, &place, shape, scratch)?;
-                written.each_gap(|first, end| {
-                    let gap = first * size..end * size;
-                    bytes[gap.clone()].copy_from_slice(&old[gap]);
-                });
-            }
-            None => written.each_gap(|first, end| {
-                fill_with(&mut bytes[first * size..end * size], &self.parts.fill);
-            }),
-        }
-        partial.is_settled = true;
-        Ok(())
-    }
-
-    /// The elements of a chunk in the file.
-    fn read_back(
-        &self,
-        coordinates: &[u64],
-        place: &ChunkPlace,
-        shape: &[u64],
-        scratch: &mut ChunkScratch,
-    ) -> Result<Vec<u8>> {
-        let ChunkScratch { stored, codec, .. } = scratch;
-        let ChunkPlace { address, stored_bytes, filter_mask } = *place;
-        let read = usize::try_from(stored_bytes)
-            .map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))
-            .and_then(|len| uninit::read_vec(self.target.storage.as_ref(), address, len, stored));
-        let file = &self.target.file;
-        read.map_err(|source| storage_error(file, address, stored_bytes, source))?;
-        let plain = Pipeline::default();
-        let pipeline =
-            if self.is_plain(coordinates, shape) { &plain } else { self.parts.pipeline.as_ref() };
-        pipeline.decode_vec(stored, filter_mask, self.chunk_bytes, codec).map_err(|source| {
-            let (coordinates, source) = (coordinates.to_vec(), Box::new(source));
-            self.target.error(ErrorKind::Chunk { address, coordinates, source })
-        })
-    }
-
-    /// Encodes a chunk and adds it.
-    fn encode(
-        &self,
-        coordinates: &[u64],
-        chunk: &[u8],
-        stored: &mut Vec<u8>,
-        codec: &mut isotach_codec::Scratch,
-        batch: &mut Batch,
-    ) -> Result<()> {
-        let encoded = self.parts.pipeline.encode(chunk, codec, stored);
-        let filter_mask = encoded.map_err(|source| {
-            let (coordinates, source) = (coordinates.to_vec(), Box::new(source));
-            self.target.error(ErrorKind::Encode { coordinates, source })
-        })?;
-        batch.add(coordinates, stored.len(), filter_mask).copy_from_slice(stored);
-        Ok(())
-    }
-
-    /// Writes chunks that wait, which the caller has claimed. They stay in memory if they are to be
-    /// `kept` and there is room, and in any case where they cannot be written.
-    pub(super) fn write_waiting(
-        &self,
-        waiting: &[Box<[u64]>],
-        shape: &[u64],
-        kept: bool,
-    ) -> Result<()> {
-        let grid = self.grid(shape);
-        self.share_out(waiting.len(), |chunks, turn, scratch| {
-            scratch.batch.clear();
-            let mut partials =
-                waiting[chunks].iter().filter_map(|coordinates| self.partials.take(coordinates));
-            let mut added = Ok(());
-            for (coordinates, partial) in partials.by_ref() {
-                added = self.add_waited(coordinates, partial, shape, scratch);
-                if added.is_err() {
-                    break;
-                }
-            }
-            let (target, table) = (&self.target, &self.table);
-            let to = Destination { target, table, grid: &grid, caller: &[], turn };
-            let written = added.and_then(|()| scratch.batch.write(&to));
-            for (coordinates, mut partial) in scratch.batch.take_waited() {
-                partial.is_dirty = written.is_err();
-                if partial.is_dirty || (kept && partial.share.is_some()) {
-                    self.partials.put(coordinates, partial);
-                }
-            }
-            written
-        })
-    }
-
-    /// When each chunk that waits was last used, and its bytes.
-    pub(super) fn waiting(&self, into: &mut Vec<(Moment, u64)>) {
-        let chunks = self.partials.lock();
-        into.extend(chunks.values().map(|partial| (partial.used, partial.bytes.len() as u64)));
-    }
-
-    /// Writes the chunks that were last used at `last` or before, and forgets them; none where
-    /// somebody works on them. What cannot be written waits on.
-    pub(super) fn write_out(&self, last: Moment) {
-        let old = self.partials.select(|partial| partial.used <= last);
-        let Some(around) = ChunkBox::around(old.iter().map(AsRef::as_ref)) else { return };
-        let shape = self.shape().clone();
-        let Some(_claim) = self.claims.try_for(around) else { return };
-        // What cannot be written waits on, and the store's next flush tells why.
-        let _ = self.write_waiting(&old, &shape, false);
-    }
-
     pub(super) fn shape(&self) -> MutexGuard<'_, Vec<u64>> {
-        self.shape.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// A chunk of which nothing was written.
-    pub(super) fn new_partial(&self) -> Result<Partial> {
-        let count = self.element_count();
-        let size = self.chunk_bytes + Written::bytes(count) + size_of::<Partial>();
-        // Zeroed memory cannot be asked for softly: whether there is any is asked beforehand.
-        Vec::<u8>::new().try_reserve_exact(size).map_err(|_| {
-            self.target.limit("bytes of a chunk", self.chunk_bytes as u64, isize::MAX as u64)
-        })?;
-        Ok(Partial {
-            bytes: vec![0; self.chunk_bytes],
-            written: Written::nothing(count),
-            is_settled: false,
-            is_dirty: false,
-            used: 0,
-            share: buffers::take(size),
-        })
+        lock(&self.shape)
     }
 
     /// Chunks along each axis of the variable.
@@ -497,12 +391,12 @@ impl Shared {
     }
 
     /// Elements of a chunk.
-    fn element_count(&self) -> usize {
+    pub(super) fn element_count(&self) -> usize {
         self.chunk_bytes / self.parts.element_size.max(1)
     }
 
     /// Elements of the chunk that the variable can ever show.
-    fn needed_count(&self, coordinates: &[u64]) -> usize {
+    pub(super) fn needed_count(&self, coordinates: &[u64]) -> usize {
         let ChunkParts { chunk_shape, max_shape, .. } = &self.parts;
         let axes = coordinates.iter().zip(chunk_shape).zip(max_shape);
         let lens = axes.map(|((at, len), max)| max.saturating_sub(at * len).min(*len));
@@ -512,7 +406,8 @@ impl Shared {
     /// Whether the chunk is stored as its elements are.
     pub(super) fn is_plain(&self, coordinates: &[u64], shape: &[u64]) -> bool {
         let ChunkParts { chunk_shape, pipeline, edge_chunks_unfiltered, .. } = &self.parts;
-        let mut ends = coordinates.iter().zip(chunk_shape).map(|(at, len)| (at + 1) * len);
+        let mut ends =
+            coordinates.iter().zip(chunk_shape).map(|(at, len)| (at + 1).saturating_mul(*len));
         pipeline.filters.is_empty()
             || (*edge_chunks_unfiltered && shape.iter().any(|len| ends.next() > Some(*len)))
     }
@@ -521,4 +416,8 @@ impl Shared {
         let at = coordinates.iter().max().copied().unwrap_or(0);
         self.target.limit("elements of a chunk", at, self.element_count() as u64)
     }
+}
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

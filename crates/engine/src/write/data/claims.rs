@@ -86,6 +86,13 @@ impl Claims {
     }
 }
 
+impl Claim {
+    /// A claim of its own on some of the chunks that this one has.
+    pub(super) fn share(&self, part: ChunkBox) -> Self {
+        self.claims.put(self.claims.lock(), part)
+    }
+}
+
 impl Drop for Claim {
     fn drop(&mut self) {
         self.claims.lock().boxes.retain(|(number, _)| *number != self.number);

@@ -68,7 +68,7 @@ impl Shared {
         }
         let (coordinates, mut partial) = match waiting {
             Some(waiting) => waiting,
-            None => (coordinates.into(), self.new_partial()?),
+            None => (coordinates.into(), self.new_partial(None)?),
         };
         let settled = scratch::with(|scratch| {
             self.settle(&coordinates, &mut partial, old, &mut scratch.chunk)

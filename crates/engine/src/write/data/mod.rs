@@ -21,6 +21,7 @@ mod partial;
 mod scratch;
 mod strided;
 mod table;
+mod waiting;
 mod written;
 
 use std::sync::Arc;

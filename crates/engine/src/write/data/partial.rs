@@ -23,6 +23,9 @@ pub(super) struct Partial {
     pub(super) share: Option<Share>,
 }
 
+/// A chunk with its coordinates.
+pub(super) type Waiting = (Box<[u64]>, Partial);
+
 /// Chunks by their coordinates.
 type Chunks = HashMap<Box<[u64]>, Partial>;
 
@@ -42,7 +45,7 @@ impl Partials {
     }
 
     /// Takes the chunk out, with its coordinates.
-    pub(super) fn take(&self, coordinates: &[u64]) -> Option<(Box<[u64]>, Partial)> {
+    pub(super) fn take(&self, coordinates: &[u64]) -> Option<Waiting> {
         self.lock().remove_entry(coordinates)
     }
 
