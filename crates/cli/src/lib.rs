@@ -6,6 +6,7 @@ mod check;
 mod dump;
 mod error;
 mod explain;
+pub mod generate;
 mod info;
 mod progress;
 mod size;
