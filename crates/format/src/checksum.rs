@@ -15,14 +15,25 @@ pub fn lookup3(bytes: &[u8]) -> u32 {
     lookup3_with_zeros(bytes, 0..0)
 }
 
+/// The same hash with 64 bits ("hashlittle2"), for structures of our own.
+pub fn lookup3_wide(bytes: &[u8]) -> u64 {
+    let [_, high, low] = lookup3_state(bytes, 0..0);
+    u64::from(high) << 32 | u64::from(low)
+}
+
 /// The checksum of `bytes` as if zeros stood in the range `zeros`: that of a structure in whose
 /// midst the checksum itself is.
 pub(crate) fn lookup3_with_zeros(bytes: &[u8], zeros: Range<usize>) -> u32 {
+    lookup3_state(bytes, zeros)[2]
+}
+
+/// The three words that are left when all of `bytes` went in.
+fn lookup3_state(bytes: &[u8], zeros: Range<usize>) -> [u32; 3] {
     // The length is folded in modulo 2^32, as in the original.
     let start = 0xdead_beef_u32.wrapping_add(bytes.len() as u32);
     let mut state = [start; 3];
     if bytes.is_empty() {
-        return start;
+        return state;
     }
     // The last group, full or not, is not mixed but finished.
     let body_bytes = (bytes.len() - 1) / 12 * 12;
@@ -49,7 +60,7 @@ pub(crate) fn lookup3_with_zeros(bytes: &[u8], zeros: Range<usize>) -> u32 {
     }
     add_group(&mut state, &copy(tail, body_bytes));
     finish(&mut state);
-    state[2]
+    state
 }
 
 fn add_group(state: &mut [u32; 3], group: &[u8]) {
@@ -93,12 +104,14 @@ fn finish([a, b, c]: &mut [u32; 3]) {
 
 #[cfg(test)]
 mod tests {
-    use super::{lookup3, lookup3_with_zeros};
+    use super::{lookup3, lookup3_wide, lookup3_with_zeros};
 
     #[test]
     fn published_values() {
         assert_eq!(lookup3(b""), 0xdead_beef);
         assert_eq!(lookup3(b"Four score and seven years ago"), 0x1777_0551);
+        assert_eq!(lookup3_wide(b""), 0xdead_beef_dead_beef);
+        assert_eq!(lookup3_wide(b"Four score and seven years ago"), 0xce72_26e6_1777_0551);
     }
 
     #[test]

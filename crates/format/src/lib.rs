@@ -13,6 +13,7 @@ pub mod error;
 pub mod hdf5;
 pub mod limits;
 pub mod output;
+pub mod redo;
 
 pub use cursor::Cursor;
 pub use error::{Error, ErrorKind, Result};

@@ -13,6 +13,7 @@ pub mod growing_memory;
 pub mod local;
 pub mod memory;
 pub mod metadata;
+pub(crate) mod overlay;
 pub(crate) mod reopening;
 pub mod replacement;
 pub(crate) mod uninit;
@@ -96,6 +97,16 @@ pub(crate) fn storage_error(
     source: io::Error,
 ) -> Error {
     Error::new(file, ErrorKind::Storage { address, length_bytes, source: Arc::new(source) })
+}
+
+/// The error that `file` did not take `length_bytes` bytes at `address`.
+pub(crate) fn write_error(
+    file: &Arc<str>,
+    address: u64,
+    length_bytes: u64,
+    source: io::Error,
+) -> Error {
+    Error::new(file, ErrorKind::Write { address, length_bytes, source: Arc::new(source) })
 }
 
 /// The error that storage ends inside the bytes that were asked for.

@@ -3,7 +3,7 @@
 pub mod btree;
 pub mod chunk_index;
 #[cfg(test)]
-mod damage;
+pub(crate) mod damage;
 pub mod group;
 pub mod heap;
 pub mod message;

@@ -20,6 +20,7 @@ use crate::cache::FileNumber;
 use crate::error::{Error, ErrorKind, Result};
 use crate::file::OpenOptions;
 use crate::storage::{MetadataBytes, MetadataReader, Storage, storage_error, uninit};
+use crate::write::recovery;
 
 /// Object headers that are kept decoded, in bytes of their blocks.
 const KEPT_HEADER_BYTES: u64 = 4 << 20;
@@ -59,6 +60,23 @@ pub(crate) fn find_superblock(reader: &MetadataReader) -> Result<Option<u64>> {
     Ok(None)
 }
 
+/// A reader of `storage` and the superblock that it finds.
+fn open_superblock(
+    name: &Arc<str>,
+    storage: Arc<dyn Storage>,
+) -> Result<(MetadataReader, Superblock)> {
+    let reader = MetadataReader::new(Arc::clone(name), storage)?;
+    let Some(address) = find_superblock(&reader)? else {
+        let shown = reader.fetch(0, reader.file_len().min(8))?;
+        let kind = ErrorKind::UnknownFormat { first_bytes: shown.to_vec() };
+        return Err(Error::new(name, kind));
+    };
+    let superblock = reader.structure(address, superblock::USUAL_BYTES as u64, |bytes| {
+        Superblock::decode(bytes, address)
+    })?;
+    Ok((reader, superblock))
+}
+
 impl Context {
     /// Opens what `storage` delivers; reads the superblock only.
     pub(super) fn open(
@@ -67,15 +85,17 @@ impl Context {
         options: &OpenOptions,
         others: OtherFiles,
     ) -> Result<Arc<Self>> {
-        let reader = MetadataReader::new(Arc::clone(name), Arc::clone(&storage))?;
-        let Some(address) = find_superblock(&reader)? else {
-            let shown = reader.fetch(0, reader.file_len().min(8))?;
-            let kind = ErrorKind::UnknownFormat { first_bytes: shown.to_vec() };
-            return Err(Error::new(name, kind));
-        };
-        let superblock = reader.structure(address, superblock::USUAL_BYTES as u64, |bytes| {
-            Superblock::decode(bytes, address)
-        })?;
+        let (mut storage, mut opened) = (Arc::clone(&storage), open_superblock(name, storage)?);
+        // Behind the end there may be what a writer has committed and not yet changed in place.
+        let (base, end) = (opened.1.base_address, opened.1.end_of_file_address);
+        if opened.0.file_len() > end
+            && let Some(committed) =
+                recovery::lay_over(name, &storage, base, end.saturating_sub(base))?
+        {
+            storage = Arc::clone(&committed);
+            opened = open_superblock(name, committed)?;
+        }
+        let (reader, superblock) = opened;
         Ok(Arc::new(Self {
             name: Arc::clone(name),
             file_number: FileNumber::new(),

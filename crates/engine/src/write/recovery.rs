@@ -1,0 +1,75 @@
+//! What a writer that was killed, or is at work, has committed and not yet changed in place.
+//!
+//! Behind the end of the file as its superblock has it, there may be a redo record. It is found
+//! without a search, and where the file ends there is nothing to look for. Readers lay its changes over
+//! what they read, a writer makes them.
+
+use std::io;
+use std::sync::Arc;
+
+use isotach_format::redo::{self, Record};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::storage::overlay::Overlay;
+use crate::storage::{Storage, storage_error, uninit};
+
+/// The redo record of the file that begins at `base` of `storage` and whose end-of-file address,
+/// counted from there, is `end`; `None` where there is none that applies.
+///
+/// A record is not believed where it is not whole, belongs to another end of the file, or where
+/// bytes that it changes are neither what they were before nor what they are to be: then somebody
+/// else has written since.
+///
+/// # Errors
+/// The storage cannot be read, or a record has a version that is not known: without it, what the
+/// file says is half one commit and half another.
+pub fn find(file: &Arc<str>, storage: &dyn Storage, base: u64, end: u64) -> Result<Option<Record>> {
+    let len = storage.len().map_err(|source| storage_error(file, 0, 0, source))?;
+    let Some(address) = base.checked_add(end) else { return Ok(None) };
+    let available = len.saturating_sub(address);
+    if available < redo::PREFIX_BYTES as u64 {
+        return Ok(None);
+    }
+    let read = |at, count| read(file, storage, at, count);
+    let prefix = read(address, redo::PREFIX_BYTES)?;
+    let record_len = prefix.first_chunk().and_then(redo::byte_len);
+    let Some(record_len) = record_len.filter(|&len| len <= available) else { return Ok(None) };
+    let record = match Record::decode(&read(address, record_len as usize)?, address) {
+        Ok(record) if record.end == end => record,
+        Err(error) if matches!(error.kind, isotach_format::ErrorKind::Version { .. }) => {
+            return Err(Error::new(file, ErrorKind::Structure(error)));
+        }
+        // Overwritten, cut off, or of another place.
+        Ok(_) | Err(_) => return Ok(None),
+    };
+    for change in &record.changes {
+        // They lie before the end of the file, so this is an offset.
+        if !change.applies_to(&read(base + change.address, change.after.len())?) {
+            return Ok(None);
+        }
+    }
+    Ok(Some(record))
+}
+
+/// `count` bytes at `at`; none where the storage is shorter by now, because its writer closed it.
+fn read(file: &Arc<str>, storage: &dyn Storage, at: u64, count: usize) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    match uninit::read_vec(storage, at, count, &mut bytes) {
+        Err(source) if source.kind() != io::ErrorKind::UnexpectedEof => {
+            Err(storage_error(file, at, count as u64, source))
+        }
+        _ => Ok(bytes),
+    }
+}
+
+/// `storage` as the last commit left it, where that is not yet what stands in it; see [`find`].
+pub fn lay_over(
+    file: &Arc<str>,
+    storage: &Arc<dyn Storage>,
+    base: u64,
+    end: u64,
+) -> Result<Option<Arc<dyn Storage>>> {
+    let Some(record) = find(file, storage.as_ref(), base, end)? else { return Ok(None) };
+    let extents = record.changes.into_iter().map(|change| (base + change.address, change.after));
+    Ok(Some(Arc::new(Overlay::new(Arc::clone(storage), extents.collect()))))
+}

@@ -1,0 +1,271 @@
+//! Which bytes of the file are in use.
+//!
+//! Readers take no lock, and what the last commit refers to may be replayed or fallen back to. So
+//! freed space waits:
+//!
+//! ```text
+//! allocate -> fresh --free--------------------------------------> free -> allocate
+//!               |commit                                            ^
+//!             in use --free--> freed --commit--> waiting --commit--+
+//! ```
+//! What was allocated since the last commit is known to nobody else and is free at once. What
+//! the last commit, or one that is under way, refers to is free after two commits: the first no longer
+//! refers to it, the second shows that the first one is over.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The smallest free places that are tried when an alignment is asked for.
+const TRIED: usize = 16;
+
+/// The space of one file that is open for writing, in addresses of the file. Used by all threads.
+#[derive(Debug)]
+pub struct Space {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Behind everything that is in use or waiting; nothing free touches it.
+    end: u64,
+    free: FreeList,
+    /// Allocated since the last commit began.
+    fresh: Extents,
+    /// Freed since the last commit began, and not fresh.
+    freed: Extents,
+    /// Freed before the last commit that is over.
+    waiting: Extents,
+    /// The commit that is under way.
+    commit: Option<UnderWay>,
+}
+
+#[derive(Debug)]
+struct UnderWay {
+    fresh: Extents,
+    freed: Extents,
+    record: Range<u64>,
+}
+
+impl Space {
+    /// The space of a file that ends at `end`, all of it in use.
+    pub fn new(end: u64) -> Self {
+        Self { state: Mutex::new(State { end, ..State::default() }) }
+    }
+
+    /// The address of `bytes` bytes that nobody uses, a multiple of `alignment`.
+    ///
+    /// There is always an address: one beyond what a file can have is an error when it is written.
+    pub fn allocate(&self, bytes: u64, alignment: u64) -> u64 {
+        let mut state = self.lock();
+        let address = state.place(bytes, alignment.max(1));
+        state.fresh.insert(address..address.saturating_add(bytes));
+        address
+    }
+
+    /// Takes `bytes` bytes at `address` back, in whatever parts they were allocated.
+    pub fn free(&self, address: u64, bytes: u64) {
+        let mut state = self.lock();
+        let range = address..address.saturating_add(bytes);
+        let mut from = range.start;
+        for fresh in state.fresh.remove(range.clone()) {
+            state.freed.insert(from..fresh.start);
+            from = fresh.end;
+            state.give_back(fresh);
+        }
+        state.freed.insert(from..range.end);
+    }
+
+    /// Behind everything that is in use: the end of the file if it were committed now.
+    pub fn end(&self) -> u64 {
+        self.lock().end
+    }
+
+    /// Begins a commit: the end of the file that it is to have. What is allocated from now on lies
+    /// behind `record_bytes` bytes there, and belongs to the next commit.
+    pub(super) fn begin_commit(&self, record_bytes: u64) -> u64 {
+        let mut state = self.lock();
+        let end = state.end;
+        let record = end..end.saturating_add(record_bytes);
+        state.end = record.end;
+        let (fresh, freed) = (std::mem::take(&mut state.fresh), std::mem::take(&mut state.freed));
+        state.commit = Some(UnderWay { fresh, freed, record });
+        end
+    }
+
+    /// The commit is over: it is what readers find.
+    pub(super) fn finish_commit(&self) {
+        let mut state = self.lock();
+        if let Some(commit) = state.commit.take() {
+            let waited = std::mem::replace(&mut state.waiting, commit.freed);
+            for range in waited.ranges().chain([commit.record]) {
+                state.give_back(range);
+            }
+        }
+    }
+
+    /// The commit did not come about: everything is as if it had not begun.
+    pub(super) fn abandon_commit(&self) {
+        let mut state = self.lock();
+        if let Some(commit) = state.commit.take() {
+            for range in commit.fresh.ranges() {
+                state.fresh.insert(range);
+            }
+            for range in commit.freed.ranges() {
+                state.freed.insert(range);
+            }
+            state.give_back(commit.record);
+        }
+    }
+
+    /// Frees what waits: nobody will write to the file, it only remains to cut off its tail.
+    pub(super) fn free_waiting(&self) {
+        let mut state = self.lock();
+        let (freed, waiting) =
+            (std::mem::take(&mut state.freed), std::mem::take(&mut state.waiting));
+        for range in freed.ranges().chain(waiting.ranges()) {
+            state.give_back(range);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl super::data::Allocate for Space {
+    fn allocate(&self, bytes: u64) -> u64 {
+        Self::allocate(self, bytes, 1)
+    }
+
+    fn free(&self, address: u64, bytes: u64) {
+        Self::free(self, address, bytes);
+    }
+}
+
+impl State {
+    /// Takes a place out of the free ones, or makes one at the end.
+    fn place(&mut self, bytes: u64, alignment: u64) -> u64 {
+        if let Some(address) = self.free.take(bytes, alignment) {
+            return address;
+        }
+        if bytes == 0 {
+            return self.end;
+        }
+        let address = self.end.checked_next_multiple_of(alignment).unwrap_or(u64::MAX);
+        self.free.insert(self.end..address);
+        self.end = address.saturating_add(bytes);
+        address
+    }
+
+    /// Makes `range` free; the end of the file is where the last byte is that is not.
+    fn give_back(&mut self, range: Range<u64>) {
+        self.free.insert(range);
+        if let Some(start) = self.free.remove_last(self.end) {
+            self.end = start;
+        }
+    }
+}
+
+/// Bytes of the file, as ranges that neither overlap nor touch: start -> end.
+#[derive(Debug, Default)]
+struct Extents {
+    by_start: BTreeMap<u64, u64>,
+}
+
+impl Extents {
+    /// Adds `range`, as one with what it touches.
+    fn insert(&mut self, range: Range<u64>) {
+        self.merge(range, |_| {});
+    }
+
+    /// The same: what `range` is part of now, and a call of `absorbed` for each extent it touched.
+    fn merge(&mut self, mut range: Range<u64>, mut absorbed: impl FnMut(Range<u64>)) -> Range<u64> {
+        if range.is_empty() {
+            return range;
+        }
+        while let Some((&start, &end)) = self.by_start.range(..=range.end).next_back()
+            && end >= range.start
+        {
+            self.by_start.remove(&start);
+            absorbed(start..end);
+            range = range.start.min(start)..range.end.max(end);
+        }
+        self.by_start.insert(range.start, range.end);
+        range
+    }
+
+    /// Takes out what lies in `range`: its parts that were there, ascending.
+    fn remove(&mut self, range: Range<u64>) -> Vec<Range<u64>> {
+        let mut removed = Vec::new();
+        while let Some((&start, &end)) = self.by_start.range(..range.end).next_back()
+            && end > range.start
+        {
+            self.by_start.remove(&start);
+            self.insert(start..range.start);
+            self.insert(range.end..end);
+            removed.push(start.max(range.start)..end.min(range.end));
+        }
+        removed.reverse();
+        removed
+    }
+
+    fn ranges(self) -> impl Iterator<Item = Range<u64>> {
+        self.by_start.into_iter().map(|(start, end)| start..end)
+    }
+}
+
+/// Free extents, found by size as well as by address.
+#[derive(Debug, Default)]
+struct FreeList {
+    extents: Extents,
+    /// Length and start of each.
+    by_size: BTreeSet<(u64, u64)>,
+}
+
+impl FreeList {
+    /// Adds `range`, as one with what it touches.
+    fn insert(&mut self, range: Range<u64>) {
+        let Self { extents, by_size } = self;
+        let whole = extents.merge(range, |part| {
+            by_size.remove(&(part.end - part.start, part.start));
+        });
+        if !whole.is_empty() {
+            by_size.insert((whole.end - whole.start, whole.start));
+        }
+    }
+
+    fn remove(&mut self, range: Range<u64>) {
+        self.extents.by_start.remove(&range.start);
+        self.by_size.remove(&(range.end - range.start, range.start));
+    }
+
+    /// Takes `bytes` bytes at a multiple of `alignment` out of the smallest extent that has them.
+    fn take(&mut self, bytes: u64, alignment: u64) -> Option<u64> {
+        let place = |&(size, start): &(u64, u64)| {
+            let address = start.checked_next_multiple_of(alignment)?;
+            let end = address.checked_add(bytes)?;
+            (end <= start + size).then_some((start..start + size, address..end))
+        };
+        let smallest = self.by_size.range((bytes, 0)..).take(TRIED).find_map(place);
+        // Wherever it begins, one of these is large enough.
+        let surely = bytes.saturating_add(alignment - 1);
+        let (extent, taken) =
+            smallest.or_else(|| self.by_size.range((surely, 0)..).find_map(place))?;
+        self.remove(extent.clone());
+        self.insert(extent.start..taken.start);
+        self.insert(taken.end..extent.end);
+        Some(taken.start)
+    }
+
+    /// Takes out the extent that ends at `end`: where it begins.
+    fn remove_last(&mut self, end: u64) -> Option<u64> {
+        let last = self.extents.by_start.last_key_value();
+        let (&start, _) = last.filter(|(_, last)| **last == end)?;
+        self.remove(start..end);
+        Some(start)
+    }
+}
+
+#[cfg(test)]
+mod tests;
