@@ -1,9 +1,11 @@
 //! Attributes.
 
 use std::fmt;
+use std::sync::Arc;
 
 use isotach_model::{Atomic, DataType, Values};
 
+use crate::draft::DraftAttribute;
 use crate::error::Result;
 use crate::mapping::classic::ClassicAttribute;
 use crate::mapping::netcdf4::NetCdf4Attribute;
@@ -27,6 +29,13 @@ pub(crate) enum Source {
         name: &'static str,
         value: i32,
     },
+    /// One that was set and is not in the file yet.
+    Draft(DraftAttribute),
+    /// One of the file under another name.
+    Renamed {
+        name: Arc<str>,
+        of: Arc<Attribute>,
+    },
 }
 
 impl Attribute {
@@ -36,6 +45,8 @@ impl Attribute {
             Source::NetCdf4(attribute) => attribute.name(),
             Source::Classic(attribute) => attribute.name(),
             Source::AboutFile { name, .. } => name,
+            Source::Draft(attribute) => &attribute.name,
+            Source::Renamed { name, .. } => name,
         }
     }
 
@@ -45,6 +56,8 @@ impl Attribute {
             Source::NetCdf4(attribute) => attribute.data_type(),
             Source::Classic(attribute) => attribute.data_type(),
             Source::AboutFile { .. } => &DataType::Atomic(Atomic::Int),
+            Source::Draft(attribute) => &attribute.data_type,
+            Source::Renamed { of, .. } => of.data_type(),
         }
     }
 
@@ -55,7 +68,20 @@ impl Attribute {
             Source::NetCdf4(attribute) => attribute.len(),
             Source::Classic(attribute) => attribute.len(),
             Source::AboutFile { .. } => 1,
+            Source::Draft(attribute) => attribute.values.len() as u64,
+            Source::Renamed { of, .. } => of.len(),
         }
+    }
+
+    /// The same under another name.
+    pub(crate) fn renamed(&self, name: &Arc<str>) -> Self {
+        let name = Arc::clone(name);
+        let source = match &self.source {
+            Source::Draft(attribute) => Source::Draft(DraftAttribute { name, ..attribute.clone() }),
+            Source::Renamed { of, .. } => Source::Renamed { name, of: Arc::clone(of) },
+            _ => Source::Renamed { name, of: Arc::new(self.clone()) },
+        };
+        Self { source }
     }
 
     /// True where it has no element.
@@ -73,6 +99,8 @@ impl Attribute {
             Source::NetCdf4(attribute) => attribute.values(),
             Source::Classic(attribute) => attribute.values(),
             Source::AboutFile { value, .. } => Ok(Values::I32(vec![*value])),
+            Source::Draft(attribute) => Ok(Values::clone(&attribute.values)),
+            Source::Renamed { of, .. } => of.values(),
         }
     }
 }

@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
+use crate::file::Format;
+
 /// The outcome of an operation on a file.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -40,6 +42,12 @@ pub enum ErrorKind {
     Structure(isotach_format::Error),
     /// A chunk cannot be decoded.
     Chunk { address: u64, coordinates: Vec<u64>, source: Box<isotach_codec::Error> },
+    /// The file was closed.
+    Closed,
+    /// What was to be defined or changed cannot be.
+    Definition(DefinitionFault),
+    /// Values cannot be stored as the variable's or attribute's type.
+    Values(isotach_model::EncodeError<std::convert::Infallible>),
     /// A chunk cannot be encoded.
     Encode { coordinates: Vec<u64>, source: Box<isotach_codec::Error> },
     /// There is no such dimension, variable, group, attribute or type.
@@ -62,6 +70,46 @@ pub enum ErrorKind {
     Limit { what: &'static str, value: u64, limit: u64 },
     /// What is defined does not fit the version of the classic format.
     Format(isotach_format::classic::LayoutError),
+}
+
+/// Why something cannot be defined, renamed, deleted or set.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum DefinitionFault {
+    /// Not a name in netCDF.
+    Name(isotach_model::names::NameFault),
+    /// There is something of that name.
+    NameInUse { what: &'static str, name: String },
+    /// The name is one that HDF5 or netCDF-4 keeps for its own attributes.
+    Reserved { name: String },
+    /// There is nothing of that name.
+    NotFound { what: &'static str, name: String },
+    /// It was deleted.
+    Deleted { what: &'static str },
+    /// A dimension of a group that is not above the variable's.
+    OutOfScope { what: &'static str, name: String },
+    /// The file's format has no such thing.
+    NotInFormat { what: &'static str, format: Format },
+    /// A type that netCDF has no name for.
+    ForeignType { description: String },
+    /// The format allows one unlimited dimension.
+    SecondUnlimited,
+    /// The format allows an unlimited dimension as the first of a variable only.
+    UnlimitedNotFirst,
+    /// A dimension's length that the format cannot say.
+    DimensionLength { len: u64, largest: u64 },
+    /// Unlimited dimensions and filters need chunks.
+    NeedsChunks,
+    /// Chunks that do not fit the variable.
+    ChunkShape { chunk_shape: Vec<u64>, shape: Vec<u64> },
+    /// A filter that cannot be applied here.
+    Filter(isotach_codec::Error),
+    /// A fill value that is not one element of the variable's type.
+    FillValue,
+    /// Values were written already, so that it cannot be changed any more.
+    HasValues { what: &'static str },
+    /// The root group has no name and stays.
+    RootGroup,
 }
 
 /// Who has a file open that is to be written.
@@ -136,6 +184,9 @@ impl fmt::Display for ErrorKind {
             Self::Chunk { address, coordinates, source } => {
                 write!(f, "chunk {coordinates:?} at address {address}: {source}")
             }
+            Self::Closed => f.write_str("was closed"),
+            Self::Definition(fault) => fault.fmt(f),
+            Self::Values(source) => source.fmt(f),
             Self::Encode { coordinates, source } => write!(f, "chunk {coordinates:?}: {source}"),
             Self::NotFound { what, name } => write!(f, "no {what} \"{name}\""),
             Self::Selection(source) => source.fmt(f),
@@ -163,6 +214,43 @@ impl fmt::Display for ErrorKind {
                 write!(f, "{what} is {value}, the limit is {limit}")
             }
             Self::Format(source) => source.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for DefinitionFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(fault) => fault.fmt(f),
+            Self::NameInUse { what, name } => write!(f, "there is a {what} \"{name}\" already"),
+            Self::Reserved { name } => write!(f, "the name \"{name}\" is kept for netCDF-4 itself"),
+            Self::NotFound { what, name } => write!(f, "no {what} \"{name}\""),
+            Self::Deleted { what } => write!(f, "the {what} was deleted"),
+            Self::OutOfScope { what, name } => {
+                write!(f, "the {what} \"{name}\" is neither in this group nor above it")
+            }
+            Self::NotInFormat { what, format } => {
+                write!(f, "{what}: not in files of format {format:?}")
+            }
+            Self::ForeignType { description } => write!(f, "netCDF has no type {description}"),
+            Self::SecondUnlimited => f.write_str("this format has one unlimited dimension only"),
+            Self::UnlimitedNotFirst => {
+                f.write_str("in this format, only a variable's first dimension can be unlimited")
+            }
+            Self::DimensionLength { len, largest } => {
+                write!(
+                    f,
+                    "a dimension cannot be {len} long in this format, the longest is {largest}"
+                )
+            }
+            Self::NeedsChunks => f.write_str("unlimited dimensions and filters need chunks"),
+            Self::ChunkShape { chunk_shape, shape } => {
+                write!(f, "chunks of {chunk_shape:?} do not fit a variable of {shape:?}")
+            }
+            Self::Filter(source) => source.fmt(f),
+            Self::FillValue => f.write_str("the fill value is not one element of the type"),
+            Self::HasValues { what } => write!(f, "{what}: values were written already"),
+            Self::RootGroup => f.write_str("the root group can be neither renamed nor deleted"),
         }
     }
 }

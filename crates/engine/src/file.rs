@@ -63,6 +63,10 @@ impl File {
         OpenOptions::default().open(path)
     }
 
+    pub(crate) fn new(name: Arc<str>, mapping: Arc<dyn FileMapping>) -> Self {
+        Self { name, mapping }
+    }
+
     /// The name it was opened by.
     pub fn name(&self) -> &str {
         &self.name

@@ -20,6 +20,7 @@
 mod attribute;
 pub mod cache;
 mod dimension;
+pub(crate) mod draft;
 pub mod error;
 mod file;
 pub mod mapping;
@@ -30,12 +31,17 @@ pub mod storage;
 mod strided_copy;
 mod variable;
 pub mod write;
+mod writer;
 
 pub use attribute::Attribute;
 pub use dimension::Dimension;
-pub use error::{Error, ErrorKind, Result};
+pub use error::{DefinitionFault, Error, ErrorKind, Result, User};
 pub use file::{File, Format, Group, LeftOut, OpenOptions};
 pub use isotach_model as model;
 pub use mapping::hdf5;
 pub use storage::Durability;
 pub use variable::{Endianness, FilterUse, StorageInfo, StorageKind, Variable};
+pub use writer::{
+    AttributeValue, CreateOptions, DimensionHandle, EditOptions, Fill, FilterRequest, GroupWriter,
+    HeaderRoom, Layout, Overwrite, Quantization, VariableOptions, VariableWriter, Writer,
+};

@@ -1,18 +1,66 @@
-//! Writing: the caller's values to the file.
+//! From the caller's array to the file.
 //!
 //! ```text
-//! caller's array -> data (gather -> chunks -> codec) -> space (allocate) -> storage
-//! structures ------------------------------------------> commit ----------> storage
+//! VariableWriter -> session -> data (gather, chunks) -> codec -> space (allocate) -> storage
+//! draft -> hdf5 | classic (structures) -> commit -> storage
 //! ```
-//!
-//! `space` says which bytes of the file are in use, `commit` makes a state of the file the one that
-//! is found, `recovery` finishes what a writer that was killed had begun.
 
+mod chunk_shape;
 pub mod classic;
 pub mod commit;
+mod create;
 pub mod data;
+mod hdf5;
+mod home;
 pub mod recovery;
+pub(crate) mod session;
 pub mod space;
+mod target;
 
-pub use commit::{Commit, CommitError, Committer};
-pub use space::Space;
+use isotach_model::convert::{RangeReport, Rules};
+use isotach_model::selection::Selection;
+use isotach_model::{StoredType, Values};
+
+use crate::draft::{Draft, VariableId};
+use crate::error::Result;
+use crate::read::Array;
+use crate::variable::StorageInfo;
+
+/// A file that takes values, and what a draft says, in one of the formats.
+pub(crate) trait Backend: Send + Sync {
+    /// How an element of the variable lies in the file.
+    fn stored_type(&self, draft: &Draft, id: VariableId) -> Result<StoredType>;
+
+    /// Values as elements of the stored type; strings and sequences go to the file's heap.
+    fn encode(
+        &self,
+        stored: &StoredType,
+        values: &Values,
+        rules: Rules,
+        into: &mut Vec<u8>,
+    ) -> Result<RangeReport>;
+
+    /// Takes the selected elements, in stored form. The draft already reaches as far.
+    fn put(
+        &self,
+        draft: &Draft,
+        id: VariableId,
+        selection: &Selection,
+        elements: &[u8],
+    ) -> Result<()>;
+
+    /// The variable's elements for reading, those put last too.
+    fn array(&self, draft: &Draft, id: VariableId) -> Result<Array>;
+
+    /// Chunks, filters, byte order as they are or will be.
+    fn storage_info(&self, draft: &Draft, id: VariableId) -> Result<StorageInfo>;
+
+    /// True where it is settled how the variable is stored.
+    fn has_values(&self, id: VariableId) -> bool;
+
+    /// Makes the draft, and all elements that were put, the state of the file; all or nothing.
+    fn commit(&mut self, draft: &mut Draft) -> Result<()>;
+
+    /// What is to be done after the last commit: space at the end that nobody uses is given back.
+    fn close(&mut self) -> Result<()>;
+}

@@ -19,8 +19,10 @@ use isotach_format::classic::{Header, Moved, RecordLayout, Redo, Version};
 use isotach_model::Atomic;
 
 pub(crate) use self::attribute::ClassicAttribute;
+pub(crate) use self::fill::stored as stored_fill;
 use self::names::Names;
 use self::root::Root;
+pub(crate) use self::variable::stored_type;
 use super::{DimensionMapping, FileMapping, GroupMapping};
 use crate::cache::FileNumber;
 use crate::dimension::Dimension;

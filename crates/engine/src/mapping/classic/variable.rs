@@ -97,7 +97,7 @@ impl VariableMapping for ClassicVariable {
 }
 
 /// How a value of the type lies in a classic file.
-pub(super) fn stored_type(external_type: ExternalType) -> StoredType {
+pub(crate) fn stored_type(external_type: ExternalType) -> StoredType {
     let (size, big_endian) = (external_type.size_bytes() as usize, true);
     match external_type {
         ExternalType::Char => StoredType::Char,

@@ -38,6 +38,13 @@ pub(crate) use self::attribute::NetCdf4Attribute;
 use self::group::{GroupData, NetCdf4Group};
 use self::numbering::Numbering;
 use self::phony::PhonyDimensions;
+pub(crate) use self::reserved::{
+    CLASS, CLASSIC_MODEL, COORDINATES, DIMENSION_ID, DIMENSION_LIST, DIMENSION_SCALE,
+    DIMENSION_WITHOUT_VARIABLE, NAME, NOT_A_COORDINATE, PROPERTIES, REFERENCE_LIST,
+    is_hidden as is_reserved,
+};
+pub(crate) use self::types::stored_type;
+pub(crate) use self::variable::endianness;
 use super::hdf5::Objects;
 use super::once::Once;
 use super::{FileMapping, GroupMapping};
@@ -132,5 +139,15 @@ impl Contents {
     /// All groups, each before those below it.
     fn groups(&self) -> Vec<Arc<GroupData>> {
         self.root.with_descendants()
+    }
+}
+
+/// A number that the root group of every file that netCDF-4 has written tells without having it as an
+/// attribute.
+pub(crate) fn about_new_file(name: &str) -> Option<(&'static str, i32)> {
+    match name {
+        reserved::IS_NETCDF4 => Some((reserved::IS_NETCDF4, 1)),
+        reserved::SUPERBLOCK_VERSION => Some((reserved::SUPERBLOCK_VERSION, 2)),
+        _ => None,
     }
 }

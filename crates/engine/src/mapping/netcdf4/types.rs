@@ -130,7 +130,7 @@ fn foreign(datatype: &Datatype) -> DataType {
 }
 
 /// How elements lie in the file that netCDF shows as [`data_type`] says.
-pub(super) fn stored_type(datatype: &Datatype) -> StoredType {
+pub(crate) fn stored_type(datatype: &Datatype) -> StoredType {
     let size = datatype.size() as usize;
     match datatype {
         Datatype::FixedPoint(integer) => {

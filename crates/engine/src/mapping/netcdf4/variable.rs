@@ -134,7 +134,7 @@ impl VariableMapping for NetCdf4Variable {
 }
 
 /// Numbers have a byte order; what consists of other things has none that netCDF would tell.
-fn endianness(datatype: &Datatype) -> Endianness {
+pub(crate) fn endianness(datatype: &Datatype) -> Endianness {
     let byte_order = match datatype {
         Datatype::FixedPoint(integer) => integer.byte_order,
         Datatype::Float(float) => float.byte_order,

@@ -13,12 +13,15 @@
 //! Commits: values, then the header or, where only records were added, their count. What they
 //! protect, and how values are moved, is in `docs/decisions/0016-moving-classic-data.md`.
 
+mod backend;
 mod behind;
 mod place;
 mod relocation;
 mod target;
 #[cfg(test)]
 mod tests;
+
+pub(super) use backend::ClassicBackend;
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

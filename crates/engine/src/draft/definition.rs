@@ -1,0 +1,372 @@
+//! Defining, renaming, deleting.
+
+use std::sync::Arc;
+
+use isotach_model::{DataType, UserType, Values};
+
+use super::rules;
+use super::{
+    AttributeList, Defined, DimensionDraft, DimensionId, Draft, GroupDraft, GroupId, Item,
+    TypeDraft, TypeId, VariableDraft, VariableId,
+};
+use crate::error::DefinitionFault;
+use crate::writer::{Fill, VariableOptions};
+
+/// The attribute that says what a variable's fill value is.
+pub(crate) const FILL_VALUE: &str = "_FillValue";
+
+/// What has attributes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum AttributeOwner {
+    Group(GroupId),
+    Variable(VariableId),
+}
+
+impl Draft {
+    /// Defines a dimension of `len` elements, or an unlimited one.
+    pub(crate) fn define_dimension(
+        &mut self,
+        group: GroupId,
+        name: &str,
+        len: Option<u64>,
+    ) -> Defined<DimensionId> {
+        let name = rules::name(name)?;
+        let has_unlimited = self.dimensions().any(|(_, dimension)| dimension.is_unlimited);
+        rules::dimension(self.format, len, has_unlimited)?;
+        let (creation, id) = (self.next_creation(), DimensionId(self.dimensions.len()));
+        self.touch(Item::Dimension(id));
+        let owner = self.group_mut(group)?;
+        if owner.dimensions.contains_key(&name) {
+            return Err(in_use("dimension", &name));
+        }
+        owner.dimensions.insert(Arc::clone(&name), id);
+        let number = self.next_dimension_number;
+        self.next_dimension_number += 1;
+        self.dimensions.push(Some(DimensionDraft {
+            name,
+            group,
+            creation,
+            len: len.unwrap_or(0),
+            is_unlimited: len.is_none(),
+            number,
+        }));
+        Ok(id)
+    }
+
+    /// Defines a group within a group.
+    pub(crate) fn define_group(&mut self, parent: GroupId, name: &str) -> Defined<GroupId> {
+        let name = rules::name(name)?;
+        rules::enhanced(self.format, "groups")?;
+        let (creation, id) = (self.next_creation(), GroupId(self.groups.len()));
+        let owner = self.free_name(parent, &name)?;
+        let path = owner.path_of(&name).into();
+        owner.groups.insert(Arc::clone(&name), id);
+        self.touch(Item::Group(id));
+        self.groups.push(Some(GroupDraft::new(name, path, Some(parent), creation)));
+        Ok(id)
+    }
+
+    /// Defines a user-defined type; its group is set to where it is defined.
+    pub(crate) fn define_type(&mut self, group: GroupId, user: UserType) -> Defined<TypeId> {
+        let name = rules::name(&user.name)?;
+        rules::enhanced(self.format, "user-defined types")?;
+        for part in rules::parts_of(&user) {
+            self.check_type(part)?;
+        }
+        let (creation, id) = (self.next_creation(), TypeId(self.types.len()));
+        let owner = self.free_name(group, &name)?;
+        let user = UserType { name: name.to_string(), group: owner.path.to_string(), ..user };
+        owner.types.insert(name, id);
+        self.touch(Item::Type(id));
+        self.types.push(Some(TypeDraft { creation, user: Arc::new(user) }));
+        Ok(id)
+    }
+
+    /// Defines a variable along dimensions of its group or the groups above.
+    pub(crate) fn define_variable(
+        &mut self,
+        group: GroupId,
+        name: &str,
+        data_type: DataType,
+        dimensions: &[DimensionId],
+        mut options: VariableOptions,
+    ) -> Defined<VariableId> {
+        if !self.fills && options.fill == Fill::Default {
+            options.fill = Fill::None;
+        }
+        let name = rules::name(name)?;
+        self.check_type(&data_type)?;
+        let along = self.dimensions_in_scope(group, dimensions)?;
+        rules::variable(self.format, &data_type, &along, &options)?;
+        let mut attributes = AttributeList::default();
+        if let Fill::Value(value) = &options.fill {
+            rules::fill_value(&data_type, value)?;
+            attributes.set(FILL_VALUE.into(), data_type.clone(), Arc::new(value.clone()));
+        }
+        let extent =
+            along.iter().map(|dimension| if dimension.is_unlimited { 0 } else { dimension.len });
+        let extent = extent.collect();
+        let (creation, id) = (self.next_creation(), VariableId(self.variables.len()));
+        self.free_name(group, &name)?.variables.insert(Arc::clone(&name), id);
+        self.touch(Item::Variable(id));
+        self.variables.push(Some(VariableDraft {
+            name,
+            group,
+            creation,
+            data_type,
+            dimensions: dimensions.to_vec(),
+            attributes,
+            options,
+            extent,
+            origin: None,
+        }));
+        Ok(id)
+    }
+
+    /// Sets an attribute.
+    pub(crate) fn set_attribute(
+        &mut self,
+        owner: AttributeOwner,
+        name: &str,
+        data_type: DataType,
+        values: Values,
+    ) -> Defined<()> {
+        let name = rules::attribute_name(self.format, name)?;
+        self.check_type(&data_type)?;
+        rules::attribute(self.format, &data_type)?;
+        self.attributes_mut(owner)?.set(name, data_type, Arc::new(values));
+        Ok(())
+    }
+
+    /// Deletes an attribute.
+    pub(crate) fn delete_attribute(&mut self, owner: AttributeOwner, name: &str) -> Defined<()> {
+        self.attributes_mut(owner)?.delete(name)
+    }
+
+    /// Gives an attribute another name.
+    pub(crate) fn rename_attribute(
+        &mut self,
+        owner: AttributeOwner,
+        from: &str,
+        to: &str,
+    ) -> Defined<()> {
+        let to = rules::attribute_name(self.format, to)?;
+        self.attributes_mut(owner)?.rename(from, to)
+    }
+
+    /// Gives a dimension another name.
+    pub(crate) fn rename_dimension(&mut self, id: DimensionId, to: &str) -> Defined<()> {
+        let to = rules::name(to)?;
+        let (group, from) = {
+            let dimension = self.dimension(id)?;
+            (dimension.group, Arc::clone(&dimension.name))
+        };
+        let owner = self.group_mut(group)?;
+        if owner.dimensions.contains_key(&to) {
+            return Err(in_use("dimension", &to));
+        }
+        rename_key(&mut owner.dimensions, &from, &to);
+        self.touch(Item::Dimension(id));
+        if let Some(Some(dimension)) = self.dimensions.get_mut(id.0) {
+            dimension.name = to;
+        }
+        Ok(())
+    }
+
+    /// Gives a variable another name.
+    pub(crate) fn rename_variable(&mut self, id: VariableId, to: &str) -> Defined<()> {
+        let to = rules::name(to)?;
+        let (group, from) = {
+            let variable = self.variable(id)?;
+            (variable.group, Arc::clone(&variable.name))
+        };
+        rename_key(&mut self.free_name(group, &to)?.variables, &from, &to);
+        self.touch(Item::Variable(id));
+        if let Some(Some(variable)) = self.variables.get_mut(id.0) {
+            variable.name = to;
+        }
+        Ok(())
+    }
+
+    /// Gives a group other than the root another name.
+    pub(crate) fn rename_group(&mut self, id: GroupId, to: &str) -> Defined<()> {
+        let to = rules::name(to)?;
+        let (parent, from) = {
+            let group = self.group(id)?;
+            let parent = group.parent.ok_or(DefinitionFault::RootGroup)?;
+            (parent, Arc::clone(&group.name))
+        };
+        rename_key(&mut self.free_name(parent, &to)?.groups, &from, &to);
+        self.group_mut(id)?.name = to;
+        self.renew_paths(id)
+    }
+
+    /// Deletes a variable.
+    pub(crate) fn delete_variable(&mut self, id: VariableId) -> Defined<()> {
+        let (group, name) = {
+            let variable = self.variable(id)?;
+            (variable.group, Arc::clone(&variable.name))
+        };
+        self.group_mut(group)?.variables.shift_remove(&name);
+        self.variables[id.0] = None;
+        Ok(())
+    }
+
+    /// Deletes a group other than the root with all that is in it.
+    pub(crate) fn delete_group(&mut self, id: GroupId) -> Defined<()> {
+        let group = self.group(id)?;
+        let (parent, name) =
+            (group.parent.ok_or(DefinitionFault::RootGroup)?, Arc::clone(&group.name));
+        let below: Vec<GroupId> = group.groups.values().copied().collect();
+        for below in below {
+            self.delete_group(below)?;
+        }
+        let Some(Some(group)) = self.groups.get_mut(id.0).map(Option::take) else {
+            return Err(DefinitionFault::Deleted { what: "group" });
+        };
+        group.variables.values().for_each(|variable| self.variables[variable.0] = None);
+        group.dimensions.values().for_each(|dimension| self.dimensions[dimension.0] = None);
+        group.types.values().for_each(|user| self.types[user.0] = None);
+        self.group_mut(parent)?.groups.shift_remove(&name);
+        Ok(())
+    }
+
+    /// Changes how a variable that has no values yet shall be stored.
+    pub(crate) fn change_options(
+        &mut self,
+        id: VariableId,
+        change: impl FnOnce(&mut VariableOptions),
+    ) -> Defined<()> {
+        let variable = self.variable(id)?;
+        let mut options = variable.options.clone();
+        change(&mut options);
+        let along = self.dimensions_in_scope(variable.group, &variable.dimensions)?;
+        rules::variable(self.format, &variable.data_type, &along, &options)?;
+        self.touch(Item::Variable(id));
+        if let Some(Some(variable)) = self.variables.get_mut(id.0) {
+            if let Fill::Value(value) = &options.fill {
+                let (data_type, value) = (variable.data_type.clone(), Arc::new(value.clone()));
+                variable.attributes.set(FILL_VALUE.into(), data_type, value);
+            }
+            variable.options = options;
+        }
+        Ok(())
+    }
+
+    /// Makes a variable's extent, and its unlimited dimensions, reach at least as far as `extent`.
+    pub(crate) fn grow(&mut self, id: VariableId, extent: &[u64]) -> Defined<()> {
+        let Some(Some(variable)) = self.variables.get_mut(id.0) else {
+            return Err(DefinitionFault::Deleted { what: "variable" });
+        };
+        for (axis, &len) in extent.iter().enumerate() {
+            let Some(Some(dimension)) = self.dimensions.get_mut(variable.dimensions[axis].0) else {
+                return Err(DefinitionFault::Deleted { what: "dimension" });
+            };
+            if dimension.is_unlimited {
+                if len > dimension.len {
+                    self.touched.insert(Item::Dimension(variable.dimensions[axis]));
+                }
+                variable.extent[axis] = variable.extent[axis].max(len);
+                dimension.len = dimension.len.max(len);
+            }
+        }
+        self.touched.insert(Item::Variable(id));
+        Ok(())
+    }
+
+    /// The attributes of a group or variable.
+    pub(crate) fn attributes(&self, owner: AttributeOwner) -> Defined<&AttributeList> {
+        match owner {
+            AttributeOwner::Group(id) => self.group(id).map(|group| &group.attributes),
+            AttributeOwner::Variable(id) => self.variable(id).map(|variable| &variable.attributes),
+        }
+    }
+
+    fn attributes_mut(&mut self, owner: AttributeOwner) -> Defined<&mut AttributeList> {
+        if let AttributeOwner::Variable(id) = owner {
+            self.touch(Item::Variable(id));
+        }
+        match owner {
+            AttributeOwner::Group(id) => self.group_mut(id).map(|group| &mut group.attributes),
+            AttributeOwner::Variable(id) => match self.variables.get_mut(id.0) {
+                Some(Some(variable)) => Ok(&mut variable.attributes),
+                _ => Err(DefinitionFault::Deleted { what: "variable" }),
+            },
+        }
+    }
+
+    fn group_mut(&mut self, id: GroupId) -> Defined<&mut GroupDraft> {
+        self.touch(Item::Group(id));
+        let found = self.groups.get_mut(id.0).and_then(Option::as_mut);
+        found.ok_or(DefinitionFault::Deleted { what: "group" })
+    }
+
+    /// The group, in which no variable, group or type has `name` yet.
+    fn free_name(&mut self, group: GroupId, name: &str) -> Defined<&mut GroupDraft> {
+        let owner = self.group_mut(group)?;
+        match owner.kind_of(name) {
+            Some(what) => Err(in_use(what, name)),
+            None => Ok(owner),
+        }
+    }
+
+    fn dimensions_in_scope(
+        &self,
+        group: GroupId,
+        dimensions: &[DimensionId],
+    ) -> Defined<Vec<&DimensionDraft>> {
+        let find = |&id: &DimensionId| {
+            let dimension = self.dimension(id)?;
+            if self.with_ancestors(group).any(|above| above == dimension.group) {
+                return Ok(dimension);
+            }
+            let name = dimension.name.to_string();
+            Err(DefinitionFault::OutOfScope { what: "dimension", name })
+        };
+        dimensions.iter().map(find).collect()
+    }
+
+    /// A user-defined type must be one of this file's.
+    fn check_type(&self, data_type: &DataType) -> Defined<()> {
+        match data_type {
+            DataType::Atomic(_) => Ok(()),
+            DataType::User(user) => match self.find_type(user) {
+                Some(_) => Ok(()),
+                None => Err(DefinitionFault::NotFound { what: "type", name: data_type.path() }),
+            },
+            DataType::Foreign(foreign) => {
+                Err(DefinitionFault::ForeignType { description: foreign.description.clone() })
+            }
+        }
+    }
+
+    /// Paths of a group that was renamed, and of all below it. Types know their group's path too.
+    fn renew_paths(&mut self, id: GroupId) -> Defined<()> {
+        let group = self.group(id)?;
+        let parent = group.parent.ok_or(DefinitionFault::RootGroup)?;
+        let path: Arc<str> = self.group(parent)?.path_of(&group.name).into();
+        let types: Vec<TypeId> = group.types.values().copied().collect();
+        let below: Vec<GroupId> = group.groups.values().copied().collect();
+        for id in types {
+            if let Some(Some(user_type)) = self.types.get_mut(id.0) {
+                let user = UserType { group: path.to_string(), ..(*user_type.user).clone() };
+                user_type.user = Arc::new(user);
+            }
+        }
+        self.group_mut(id)?.path = path;
+        below.into_iter().try_for_each(|below| self.renew_paths(below))
+    }
+}
+
+fn in_use(what: &'static str, name: &str) -> DefinitionFault {
+    DefinitionFault::NameInUse { what, name: name.to_owned() }
+}
+
+/// The same place under another name.
+fn rename_key<V>(map: &mut indexmap::IndexMap<Arc<str>, V>, from: &str, to: &Arc<str>) {
+    let renamed = std::mem::take(map).into_iter().map(|(name, value)| {
+        let name = if &*name == from { Arc::clone(to) } else { name };
+        (name, value)
+    });
+    *map = renamed.collect();
+}

@@ -1,0 +1,280 @@
+//! The model of a file that is being written: what it will be at the next commit.
+//!
+//! No I/O: everything that defines, renames, deletes or sets something changes the draft, `view` shows
+//! it through the ordinary reading face, and a commit turns it into structures. Values do not go
+//! through it; see `write`.
+//!
+//! ```text
+//! Writer, GroupWriter, VariableWriter -> Draft -> write::hdf5 | write::classic -> the file
+//!                                          \----> view -> File, Group, Variable, Attribute
+//! ```
+
+mod attributes;
+mod definition;
+mod rules;
+pub(crate) mod view;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use isotach_model::convert::Rules;
+use isotach_model::{DataType, UserType};
+
+pub(crate) use attributes::{AttributeList, DraftAttribute};
+pub(crate) use definition::{AttributeOwner, FILL_VALUE};
+
+use crate::error::DefinitionFault;
+use crate::file::Format;
+use crate::variable::Variable;
+use crate::writer::VariableOptions;
+
+/// What can be wrong with a definition; the caller knows the file's name.
+pub(crate) type Defined<T> = std::result::Result<T, DefinitionFault>;
+
+/// A group of the draft. 0 is the root group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct GroupId(pub(crate) usize);
+
+/// A dimension of the draft.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct DimensionId(pub(crate) usize);
+
+/// A variable of the draft.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct VariableId(pub(crate) usize);
+
+/// A user-defined type of the draft.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct TypeId(pub(crate) usize);
+
+/// Anything that has a name in a draft.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Item {
+    Group(GroupId),
+    Dimension(DimensionId),
+    Type(TypeId),
+    Variable(VariableId),
+}
+
+/// The root group.
+pub(crate) const ROOT: GroupId = GroupId(0);
+
+/// Everything that is in the file but the values of its variables.
+pub(crate) struct Draft {
+    /// Which of netCDF's formats it has; decides what may be defined.
+    pub(crate) format: Format,
+    /// Deleted ones leave a gap, so that an id never means something else.
+    groups: Vec<Option<GroupDraft>>,
+    dimensions: Vec<Option<DimensionDraft>>,
+    variables: Vec<Option<VariableDraft>>,
+    types: Vec<Option<TypeDraft>>,
+    /// Number of the next dimension, netCDF's dimid.
+    next_dimension_number: i32,
+    /// Counts what is defined, over all kinds.
+    next_creation: u64,
+    /// Whether variables that do not say have fill values.
+    pub(crate) fills: bool,
+    /// What differs from what was committed.
+    touched: HashSet<Item>,
+    /// Counts changes of definitions; values and records do not count.
+    revision: u64,
+}
+
+/// A group: names and what they stand for, each in the order of definition.
+pub(crate) struct GroupDraft {
+    pub(crate) name: Arc<str>,
+    pub(crate) path: Arc<str>,
+    pub(crate) parent: Option<GroupId>,
+    pub(crate) creation: u64,
+    pub(crate) attributes: AttributeList,
+    pub(crate) dimensions: IndexMap<Arc<str>, DimensionId>,
+    pub(crate) types: IndexMap<Arc<str>, TypeId>,
+    pub(crate) variables: IndexMap<Arc<str>, VariableId>,
+    pub(crate) groups: IndexMap<Arc<str>, GroupId>,
+}
+
+/// A dimension.
+pub(crate) struct DimensionDraft {
+    pub(crate) name: Arc<str>,
+    pub(crate) group: GroupId,
+    pub(crate) creation: u64,
+    /// Present length; of an unlimited dimension that of the longest variable along it.
+    pub(crate) len: u64,
+    pub(crate) is_unlimited: bool,
+    /// netCDF's dimid.
+    pub(crate) number: i32,
+}
+
+/// A user-defined type.
+pub(crate) struct TypeDraft {
+    pub(crate) creation: u64,
+    pub(crate) user: Arc<UserType>,
+}
+
+/// A variable.
+pub(crate) struct VariableDraft {
+    pub(crate) name: Arc<str>,
+    pub(crate) group: GroupId,
+    pub(crate) creation: u64,
+    pub(crate) data_type: DataType,
+    pub(crate) dimensions: Vec<DimensionId>,
+    pub(crate) attributes: AttributeList,
+    /// How it shall be stored; without effect on one that is in the file already.
+    pub(crate) options: VariableOptions,
+    /// How far its own elements reach along each dimension: at most the dimensions' lengths.
+    pub(crate) extent: Vec<u64>,
+    /// The same variable in the file that was opened; `None` for one defined since.
+    pub(crate) origin: Option<Variable>,
+}
+
+impl Draft {
+    /// An empty file of this format.
+    pub(crate) fn new(format: Format) -> Self {
+        let root = GroupDraft::new("/".into(), "/".into(), None, 0);
+        Self {
+            format,
+            groups: vec![Some(root)],
+            dimensions: Vec::new(),
+            variables: Vec::new(),
+            types: Vec::new(),
+            next_dimension_number: 0,
+            next_creation: 1,
+            fills: true,
+            touched: HashSet::from([Item::Group(ROOT)]),
+            revision: 0,
+        }
+    }
+
+    /// A group that was not deleted.
+    pub(crate) fn group(&self, id: GroupId) -> Defined<&GroupDraft> {
+        let found = self.groups.get(id.0).and_then(Option::as_ref);
+        found.ok_or(DefinitionFault::Deleted { what: "group" })
+    }
+
+    /// A dimension that was not deleted.
+    pub(crate) fn dimension(&self, id: DimensionId) -> Defined<&DimensionDraft> {
+        let found = self.dimensions.get(id.0).and_then(Option::as_ref);
+        found.ok_or(DefinitionFault::Deleted { what: "dimension" })
+    }
+
+    /// A variable that was not deleted.
+    pub(crate) fn variable(&self, id: VariableId) -> Defined<&VariableDraft> {
+        let found = self.variables.get(id.0).and_then(Option::as_ref);
+        found.ok_or(DefinitionFault::Deleted { what: "variable" })
+    }
+
+    /// A type that was not deleted.
+    pub(crate) fn user_type(&self, id: TypeId) -> Defined<&TypeDraft> {
+        let found = self.types.get(id.0).and_then(Option::as_ref);
+        found.ok_or(DefinitionFault::Deleted { what: "type" })
+    }
+
+    /// All variables with their ids, in the order of their definition.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = (VariableId, &VariableDraft)> {
+        let numbered = self.variables.iter().enumerate();
+        numbered.filter_map(|(index, variable)| Some((VariableId(index), variable.as_ref()?)))
+    }
+
+    /// All dimensions with their ids, in the order of their definition.
+    pub(crate) fn dimensions(&self) -> impl Iterator<Item = (DimensionId, &DimensionDraft)> {
+        let numbered = self.dimensions.iter().enumerate();
+        numbered.filter_map(|(index, dimension)| Some((DimensionId(index), dimension.as_ref()?)))
+    }
+
+    /// The group, the one above it, and so on to the root.
+    pub(crate) fn with_ancestors(&self, id: GroupId) -> impl Iterator<Item = GroupId> {
+        let above = |id: &GroupId| self.group(*id).ok()?.parent;
+        std::iter::successors(Some(id), above)
+    }
+
+    /// The dimension `name` of the group or the nearest above it that has one.
+    pub(crate) fn find_dimension(&self, group: GroupId, name: &str) -> Option<DimensionId> {
+        self.with_ancestors(group)
+            .find_map(|group| self.group(group).ok()?.dimensions.get(name).copied())
+    }
+
+    /// The draft's number of a user-defined type, known by its name and group.
+    pub(crate) fn find_type(&self, user: &UserType) -> Option<TypeId> {
+        let group = self.find_group(&user.group)?;
+        self.group(group).ok()?.types.get(user.name.as_str()).copied()
+    }
+
+    /// The group at a path from the root.
+    pub(crate) fn find_group(&self, path: &str) -> Option<GroupId> {
+        let mut names = path.split('/').filter(|name| !name.is_empty());
+        names.try_fold(ROOT, |group, name| self.group(group).ok()?.groups.get(name).copied())
+    }
+
+    /// Present lengths of a variable's dimensions.
+    pub(crate) fn shape(&self, variable: &VariableDraft) -> Defined<Vec<u64>> {
+        variable.dimensions.iter().map(|&id| Ok(self.dimension(id)?.len)).collect()
+    }
+
+    /// What was defined or changed since the last commit, and groups from which something was deleted.
+    pub(crate) fn touched(&self) -> &HashSet<Item> {
+        &self.touched
+    }
+
+    /// Says that what is in the draft is in the file now.
+    pub(crate) fn mark_committed(&mut self) {
+        self.touched.clear();
+    }
+
+    /// By which of netCDF's rules numbers convert.
+    pub(crate) fn rules(&self) -> Rules {
+        match self.format {
+            Format::Classic | Format::Offset64Bit => Rules::CLASSIC,
+            Format::Data64Bit => Rules::CLASSIC_64BIT_DATA,
+            Format::NetCdf4 => Rules::NETCDF4,
+            Format::NetCdf4Classic => Rules::NETCDF4_CLASSIC,
+        }
+    }
+
+    /// Tells definitions apart: another number after every change of one.
+    pub(crate) fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    fn touch(&mut self, item: Item) {
+        self.touched.insert(item);
+        self.revision += 1;
+    }
+
+    fn next_creation(&mut self) -> u64 {
+        self.next_creation += 1;
+        self.next_creation - 1
+    }
+}
+
+impl GroupDraft {
+    fn new(name: Arc<str>, path: Arc<str>, parent: Option<GroupId>, creation: u64) -> Self {
+        Self {
+            name,
+            path,
+            parent,
+            creation,
+            attributes: AttributeList::default(),
+            dimensions: IndexMap::new(),
+            types: IndexMap::new(),
+            variables: IndexMap::new(),
+            groups: IndexMap::new(),
+        }
+    }
+
+    /// The path of what is called `name` in this group.
+    pub(crate) fn path_of(&self, name: &str) -> String {
+        format!("{}/{name}", self.path.trim_end_matches('/'))
+    }
+
+    /// What kind of thing `name` stands for; dimensions have names of their own.
+    fn kind_of(&self, name: &str) -> Option<&'static str> {
+        if self.variables.contains_key(name) {
+            Some("variable")
+        } else if self.groups.contains_key(name) {
+            Some("group")
+        } else {
+            self.types.contains_key(name).then_some("type")
+        }
+    }
+}

@@ -1,0 +1,336 @@
+//! A classic file as the target of a draft.
+
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use indexmap::IndexSet;
+use isotach_format::classic::{
+    self, ExternalType, Header, RecordCount, RecordLayout, Spacing, Version,
+};
+use isotach_model::convert::{RangeReport, Rules};
+use isotach_model::selection::Selection;
+use isotach_model::{Atomic, DataType, HeapWriter, StoredType, Values};
+
+use super::{ClassicWriter, Definition};
+use crate::attribute::{Attribute, Source};
+use crate::cache::FileNumber;
+use crate::draft::{AttributeList, DimensionId, Draft, ROOT, VariableDraft, VariableId};
+use crate::error::{DefinitionFault, Error, ErrorKind, Result};
+use crate::file::Format;
+use crate::mapping::classic::{stored_fill, stored_type};
+use crate::plan::layout::{ArrayId, ArrayLayout, BeyondEnd, Placement};
+use crate::read::Array;
+use crate::storage::Durability;
+use crate::variable::{Endianness, StorageInfo, StorageKind};
+use crate::write::Backend;
+use crate::write::target::Target;
+use crate::writer::{Fill, HeaderRoom};
+
+/// A classic file that is being written.
+pub(in crate::write) struct ClassicBackend {
+    target: Target,
+    spacing: Spacing,
+    state: RwLock<State>,
+}
+
+struct State {
+    writer: ClassicWriter,
+    /// The draft's revision that the writer has the definition of.
+    revision: Option<u64>,
+    /// The draft's variables in the order of the header.
+    variables: IndexSet<VariableId>,
+    /// A new one whenever elements changed after they were read.
+    reading: Arc<FileNumber>,
+}
+
+impl ClassicBackend {
+    /// A new file in an empty storage.
+    pub(in crate::write) fn create(
+        target: Target,
+        durability: Durability,
+        room: HeaderRoom,
+    ) -> Self {
+        let storage = Arc::clone(&target.storage);
+        let writer = ClassicWriter::create(&target.name, storage, durability);
+        let state = State {
+            writer,
+            revision: None,
+            variables: IndexSet::new(),
+            reading: Arc::new(FileNumber::new()),
+        };
+        let spacing = Spacing {
+            h_minfree: room.header_free,
+            v_align: room.fixed_alignment,
+            v_minfree: room.fixed_free,
+            r_align: room.record_alignment,
+        };
+        Self { target, spacing, state: RwLock::new(state) }
+    }
+
+    /// The writer with the draft's definition.
+    fn defined(&self, draft: &Draft) -> Result<RwLockReadGuard<'_, State>> {
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        if state.revision == Some(draft.revision()) {
+            return Ok(state);
+        }
+        drop(state);
+        self.define(draft, &mut self.alone())?;
+        Ok(self.state.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn define(&self, draft: &Draft, state: &mut State) -> Result<()> {
+        if state.revision == Some(draft.revision()) {
+            return Ok(());
+        }
+        let fault = |fault| self.target.error(ErrorKind::Definition(fault));
+        let root = draft.group(ROOT).map_err(fault)?;
+        let dimensions: IndexSet<DimensionId> = root.dimensions.values().copied().collect();
+        let variables: IndexSet<VariableId> = root.variables.values().copied().collect();
+        let header = self.header(draft, &dimensions, &variables)?;
+        let source = |id: &VariableId| state.variables.get_index_of(id);
+        let sources: Vec<Option<usize>> = variables.iter().map(source).collect();
+        let has_fill = |&id: &VariableId| {
+            draft.variable(id).is_ok_and(|variable| variable.options.fill != Fill::None)
+        };
+        let fill: Vec<bool> = variables.iter().map(has_fill).collect();
+        let spacing = self.spacing;
+        state.writer.define(Definition { header, sources: &sources, fill: &fill, spacing })?;
+        state.revision = Some(draft.revision());
+        state.variables = variables;
+        Ok(())
+    }
+
+    fn header(
+        &self,
+        draft: &Draft,
+        dimensions: &IndexSet<DimensionId>,
+        variables: &IndexSet<VariableId>,
+    ) -> Result<Header> {
+        let fault = |fault| self.target.error(ErrorKind::Definition(fault));
+        let dimension = |&id: &DimensionId| {
+            let dimension = draft.dimension(id)?;
+            let length = if dimension.is_unlimited { 0 } else { dimension.len };
+            let (name, is_record) = (dimension.name.to_string(), dimension.is_unlimited);
+            Ok(classic::Dimension { name, length, is_record })
+        };
+        let root = draft.group(ROOT).map_err(fault)?;
+        let mut header = Header {
+            version: match draft.format {
+                Format::Offset64Bit => Version::Cdf2,
+                Format::Data64Bit => Version::Cdf5,
+                _ => Version::Cdf1,
+            },
+            record_count: RecordCount::Known(0),
+            dimensions: dimensions
+                .iter()
+                .map(dimension)
+                .collect::<crate::draft::Defined<_>>()
+                .map_err(fault)?,
+            attributes: self.attributes(&root.attributes)?,
+            variables: Vec::with_capacity(variables.len()),
+            size_bytes: 0,
+        };
+        for &id in variables {
+            let variable = draft.variable(id).map_err(fault)?;
+            header.variables.push(self.variable(variable, dimensions, &header)?);
+        }
+        Ok(header)
+    }
+
+    fn variable(
+        &self,
+        variable: &VariableDraft,
+        dimensions: &IndexSet<DimensionId>,
+        header: &Header,
+    ) -> Result<classic::Variable> {
+        let index = |id: &DimensionId| dimensions.get_index_of(id);
+        let dimension_ids: Option<Vec<usize>> = variable.dimensions.iter().map(index).collect();
+        let deleted = DefinitionFault::Deleted { what: "dimension" };
+        let dimension_ids =
+            dimension_ids.ok_or_else(|| self.target.error(ErrorKind::Definition(deleted)))?;
+        let first = dimension_ids.first().map(|&id| &header.dimensions[id]);
+        Ok(classic::Variable {
+            name: variable.name.to_string(),
+            is_record: first.is_some_and(|dimension| dimension.is_record),
+            attributes: self.attributes(&variable.attributes)?,
+            external_type: self.external_type(&variable.data_type)?,
+            stated_size_bytes: 0,
+            begin: 0,
+            dimension_ids,
+        })
+    }
+
+    fn attributes(&self, list: &AttributeList) -> Result<Arc<[classic::Attribute]>> {
+        list.iter().map(|(name, attribute)| self.attribute(name, attribute)).collect()
+    }
+
+    fn attribute(&self, name: &str, attribute: &Attribute) -> Result<classic::Attribute> {
+        let decoded;
+        let values = match &attribute.source {
+            Source::Draft(set) => &*set.values,
+            _ => {
+                decoded = attribute.values()?;
+                &decoded
+            }
+        };
+        let external_type = self.external_type(attribute.data_type())?;
+        let mut value_bytes = Vec::new();
+        let stored = stored_type(external_type);
+        self.encode_values(&stored, values, Rules::CLASSIC, &mut value_bytes)?;
+        let value_count = value_bytes.len() as u64 / external_type.size_bytes();
+        Ok(classic::Attribute { name: name.to_owned(), external_type, value_count, value_bytes })
+    }
+
+    fn encode_values(
+        &self,
+        stored: &StoredType,
+        values: &Values,
+        rules: Rules,
+        into: &mut Vec<u8>,
+    ) -> Result<RangeReport> {
+        let encoded = stored.encode(values, rules, &mut NoRoom, into);
+        encoded.map_err(|error| self.target.error(ErrorKind::Values(error)))
+    }
+
+    fn external_type(&self, data_type: &DataType) -> Result<ExternalType> {
+        let external_type = data_type.atomic().and_then(external_type);
+        external_type.ok_or_else(|| {
+            let description = data_type.name().to_owned();
+            self.target.error(ErrorKind::Definition(DefinitionFault::ForeignType { description }))
+        })
+    }
+
+    fn alone(&self) -> RwLockWriteGuard<'_, State> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn deleted(&self) -> Error {
+        let what = "variable";
+        self.target.error(ErrorKind::Definition(DefinitionFault::Deleted { what }))
+    }
+}
+
+/// Classic files have no heap, and no type that would need one.
+struct NoRoom;
+
+impl HeapWriter for NoRoom {
+    type Error = std::convert::Infallible;
+
+    fn put(
+        &mut self,
+        _element_count: u64,
+        _bytes: &[u8],
+        reference_size: usize,
+        into: &mut Vec<u8>,
+    ) -> std::result::Result<(), Self::Error> {
+        self.put_null(reference_size, into);
+        Ok(())
+    }
+}
+
+fn external_type(atomic: Atomic) -> Option<ExternalType> {
+    Some(match atomic {
+        Atomic::Byte => ExternalType::Byte,
+        Atomic::Char => ExternalType::Char,
+        Atomic::Short => ExternalType::Short,
+        Atomic::Int => ExternalType::Int,
+        Atomic::Float => ExternalType::Float,
+        Atomic::Double => ExternalType::Double,
+        Atomic::UByte => ExternalType::UByte,
+        Atomic::UShort => ExternalType::UShort,
+        Atomic::UInt => ExternalType::UInt,
+        Atomic::Int64 => ExternalType::Int64,
+        Atomic::UInt64 => ExternalType::UInt64,
+        Atomic::String => return None,
+    })
+}
+
+impl State {
+    fn index(&self, id: VariableId) -> Option<usize> {
+        self.variables.get_index_of(&id)
+    }
+}
+
+impl Backend for ClassicBackend {
+    fn stored_type(&self, draft: &Draft, id: VariableId) -> Result<StoredType> {
+        let variable = draft.variable(id).map_err(|_| self.deleted())?;
+        Ok(stored_type(self.external_type(&variable.data_type)?))
+    }
+
+    fn encode(
+        &self,
+        stored: &StoredType,
+        values: &Values,
+        rules: Rules,
+        into: &mut Vec<u8>,
+    ) -> Result<RangeReport> {
+        self.encode_values(stored, values, rules, into)
+    }
+
+    fn put(
+        &self,
+        draft: &Draft,
+        id: VariableId,
+        selection: &Selection,
+        elements: &[u8],
+    ) -> Result<()> {
+        let state = self.defined(draft)?;
+        let index = state.index(id).ok_or_else(|| self.deleted())?;
+        state.writer.write(index, selection, elements)?;
+        let is_read = Arc::strong_count(&state.reading) > 1;
+        drop(state);
+        if is_read {
+            self.alone().reading = Arc::new(FileNumber::new());
+        }
+        Ok(())
+    }
+
+    fn array(&self, draft: &Draft, id: VariableId) -> Result<Array> {
+        let state = self.defined(draft)?;
+        state.writer.settle()?;
+        let index = state.index(id).ok_or_else(|| self.deleted())?;
+        let header = state.writer.header().ok_or_else(|| self.deleted())?;
+        let structure = |fault| self.target.error(ErrorKind::Structure(fault));
+        let file_len = self.target.len()?;
+        let records = RecordLayout::new(&header, file_len).map_err(structure)?;
+        let variable = &header.variables[index];
+        let layout = records.variable(&header, variable).map_err(structure)?;
+        let stored = stored_type(variable.external_type);
+        let array = ArrayLayout {
+            id: ArrayId { file: state.reading.get(), address: index as u64 },
+            file: Arc::clone(&self.target.name),
+            path: format!("/{}", variable.name).into(),
+            storage: self.target.readable(),
+            shape: layout.shape.clone(),
+            element_size: stored.size(),
+            fill: stored_fill(variable).into(),
+            placement: Placement::Strided {
+                address: layout.begin,
+                strides_bytes: layout.byte_strides,
+                beyond_end: BeyondEnd::Zeros,
+            },
+        };
+        Ok(Array { layout: array, shape: layout.shape, stored, heap: None, rules: draft.rules() })
+    }
+
+    fn storage_info(&self, _draft: &Draft, _id: VariableId) -> Result<StorageInfo> {
+        Ok(StorageInfo {
+            kind: StorageKind::Contiguous,
+            chunk_shape: None,
+            filters: Vec::new(),
+            endianness: Endianness::Big,
+        })
+    }
+
+    fn has_values(&self, _id: VariableId) -> bool {
+        false
+    }
+
+    fn commit(&mut self, draft: &mut Draft) -> Result<()> {
+        drop(self.defined(draft)?);
+        self.alone().writer.commit()
+    }
+
+    fn close(&mut self) -> Result<()> {
+        Ok(())
+    }
+}

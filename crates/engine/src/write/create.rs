@@ -1,0 +1,66 @@
+//! Creating files.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::Backend;
+use super::classic::ClassicBackend;
+use super::hdf5::Hdf5Backend;
+use super::home::Home;
+use super::session::Session;
+use super::space::Space;
+use super::target::Target;
+use crate::draft::Draft;
+use crate::error::{Error, ErrorKind, Result};
+use crate::file::Format;
+use crate::storage::{Creation, Replacement, WritableFile};
+use crate::writer::{CreateOptions, EditOptions, Overwrite};
+
+impl Session {
+    /// Creates a local file.
+    pub(crate) fn create(path: &Path, options: &CreateOptions) -> Result<Self> {
+        let lock = options.edit.lock;
+        let local = |creation| {
+            let new = (!path.exists()).then(|| path.to_owned());
+            let storage = Arc::new(WritableFile::open(path, creation, lock)?);
+            Ok::<_, Error>(Home::Local { storage, new })
+        };
+        let home = match options.overwrite {
+            Overwrite::Truncate => local(Creation::Truncate)?,
+            Overwrite::Never => local(Creation::New)?,
+            Overwrite::Replace => {
+                let replacement = Some(Replacement::create(path, lock)?);
+                Home::Beside { replacement, durability: options.edit.durability }
+            }
+        };
+        Self::create_in(path.to_string_lossy().into(), home, options)
+    }
+
+    /// Creates a file in memory.
+    pub(crate) fn create_in_memory(name: &str, options: &CreateOptions) -> Result<Self> {
+        Self::create_in(name.into(), Home::Memory(Arc::default()), options)
+    }
+
+    fn create_in(name: Arc<str>, home: Home, options: &CreateOptions) -> Result<Self> {
+        let Some(storage) = home.storage() else {
+            return Err(Error::new(&name, ErrorKind::Closed));
+        };
+        let mut draft = Draft::new(options.format);
+        draft.fills = options.fill;
+        let space = Arc::new(Space::new(0));
+        let target = Target { name: Arc::clone(&name), storage, space };
+        let mut backend: Box<dyn Backend> = match options.format {
+            Format::NetCdf4 | Format::NetCdf4Classic => {
+                Box::new(Hdf5Backend::create(target, options.edit.durability)?)
+            }
+            Format::Classic | Format::Offset64Bit | Format::Data64Bit => {
+                let EditOptions { durability, header_room, .. } = options.edit;
+                Box::new(ClassicBackend::create(target, durability, header_room))
+            }
+        };
+        // From the beginning, whoever opens the file finds an empty one.
+        backend.commit(&mut draft)?;
+        draft.mark_committed();
+        Ok(Self::new(name, draft, backend, home, options.edit.commit_interval))
+    }
+}

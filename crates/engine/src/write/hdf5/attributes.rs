@@ -1,0 +1,177 @@
+//! Attributes as messages.
+
+use isotach_format::hdf5::Encoding;
+use isotach_format::hdf5::message::attribute::Attribute;
+use isotach_format::hdf5::message::dataspace::{Dataspace, Dimension};
+use isotach_format::hdf5::message::datatype::{ByteOrder, CharacterSet, Datatype, Member};
+use isotach_format::hdf5::message::{MaybeShared, MessageFlags, NewMessage};
+use isotach_model::convert::Rules;
+use isotach_model::{Atomic, HeapWriter, Values};
+
+use super::datatypes::{self, HEAP_REFERENCE_BYTES, OBJECT_REFERENCE_BYTES};
+use super::heap::FileHeap;
+use crate::draft::DraftAttribute;
+use crate::error::{DefinitionFault, ErrorKind};
+use crate::mapping::netcdf4;
+use crate::variable::Endianness;
+
+/// Bytes of an entry of `REFERENCE_LIST`: a reference, an axis, and a gap.
+const REFERENCE_LIST_ENTRY_BYTES: u32 = 16;
+
+/// Why an attribute has no message.
+pub(super) type Encoded<T> = std::result::Result<T, ErrorKind>;
+
+/// One that a user has set. Its strings and sequences go to the heap.
+pub(super) fn user(
+    attribute: &DraftAttribute,
+    heap: &FileHeap,
+    encoding: Encoding,
+) -> Encoded<NewMessage> {
+    let DraftAttribute { name, data_type, values } = attribute;
+    if let (Some(Atomic::Char), Values::Char(chars)) = (data_type.atomic(), &**values) {
+        return text(name, chars, encoding);
+    }
+    let description = || data_type.name().to_owned();
+    let datatype = datatypes::datatype(data_type, Endianness::Native)
+        .ok_or_else(|| DefinitionFault::ForeignType { description: description() })
+        .map_err(ErrorKind::Definition)?;
+    let stored = netcdf4::stored_type(&datatype);
+    let mut data = Vec::new();
+    stored
+        .encode(values, Rules::NETCDF4, &mut &*heap, &mut data)
+        .map_err(super::heap::encode_error)?;
+    let dataspace = match values.len() as u64 {
+        0 => Dataspace::Null,
+        len => Dataspace::Simple(vec![Dimension { size: len, max: Some(len) }]),
+    };
+    message(name.as_bytes(), datatype, dataspace, data, encoding)
+}
+
+/// Chars: one string of their length. HDF5 has none without a byte.
+fn text(name: &str, chars: &[u8], encoding: Encoding) -> Encoded<NewMessage> {
+    let (data, dataspace) = match chars.len() {
+        0 => (vec![0], Dataspace::Scalar),
+        _ => (chars.to_vec(), Dataspace::Scalar),
+    };
+    let datatype = datatypes::text(data.len() as u32);
+    message(name.as_bytes(), datatype, dataspace, data, encoding)
+}
+
+/// `CLASS` of a dimension scale.
+pub(super) fn class(encoding: Encoding) -> Encoded<NewMessage> {
+    c_string(netcdf4::CLASS, netcdf4::DIMENSION_SCALE, encoding)
+}
+
+/// `NAME` of a coordinate variable.
+pub(super) fn name_of_variable(name: &str, encoding: Encoding) -> Encoded<NewMessage> {
+    c_string(netcdf4::NAME, name.as_bytes(), encoding)
+}
+
+/// `NAME` of a dimension that is not a variable.
+pub(super) fn name_without_variable(len: u64, encoding: Encoding) -> Encoded<NewMessage> {
+    let words = String::from_utf8_lossy(netcdf4::DIMENSION_WITHOUT_VARIABLE);
+    c_string(netcdf4::NAME, format!("{words}{len:>10}").as_bytes(), encoding)
+}
+
+/// `_Netcdf4Dimid` of a dimension scale.
+pub(super) fn dimension_number(number: i32, encoding: Encoding) -> Encoded<NewMessage> {
+    let data = number.to_le_bytes().to_vec();
+    let name = netcdf4::DIMENSION_ID.as_bytes();
+    message(name, little_int(true), Dataspace::Scalar, data, encoding)
+}
+
+/// `_Netcdf4Coordinates`: the numbers of a variable's dimensions.
+pub(super) fn coordinates(numbers: &[i32], encoding: Encoding) -> Encoded<NewMessage> {
+    let data = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+    let name = netcdf4::COORDINATES.as_bytes();
+    message(name, little_int(true), vector(numbers.len()), data, encoding)
+}
+
+/// `DIMENSION_LIST`: for each axis, a sequence in the heap of one reference to the scale. Without
+/// addresses, the message has its size and refers to nothing.
+pub(super) fn dimension_list(
+    rank: usize,
+    scales: Option<&[u64]>,
+    heap: &FileHeap,
+    encoding: Encoding,
+) -> Encoded<NewMessage> {
+    let mut data = Vec::with_capacity(rank * HEAP_REFERENCE_BYTES as usize);
+    for address in scales.into_iter().flatten() {
+        let reference = address.to_le_bytes();
+        (&mut &*heap).put(1, &reference, HEAP_REFERENCE_BYTES as usize, &mut data)?;
+    }
+    data.resize(rank * HEAP_REFERENCE_BYTES as usize, 0);
+    let datatype = datatypes::sequence(datatypes::object_reference());
+    message(netcdf4::DIMENSION_LIST.as_bytes(), datatype, vector(rank), data, encoding)
+}
+
+/// `REFERENCE_LIST` of a scale: the data sets that refer to it, and by which axis.
+pub(super) fn reference_list(users: &[(u64, u32)], encoding: Encoding) -> Encoded<NewMessage> {
+    let mut data = Vec::with_capacity(users.len() * REFERENCE_LIST_ENTRY_BYTES as usize);
+    for (address, axis) in users {
+        data.extend_from_slice(&address.to_le_bytes());
+        data.extend_from_slice(&u64::from(*axis).to_le_bytes());
+    }
+    let member =
+        |name: &str, offset, datatype| Member { name: name.as_bytes().into(), offset, datatype };
+    let members = [
+        member("dataset", 0, datatypes::object_reference()),
+        member("dimension", OBJECT_REFERENCE_BYTES, little_int(false)),
+    ];
+    let datatype = Datatype::Compound { size: REFERENCE_LIST_ENTRY_BYTES, members: members.into() };
+    let name = netcdf4::REFERENCE_LIST.as_bytes();
+    message(name, datatype, vector(users.len()), data, encoding)
+}
+
+/// `_nc3_strict` of a file that keeps to the classic model.
+pub(super) fn classic_model(encoding: Encoding) -> Encoded<NewMessage> {
+    let data = 1_i32.to_le_bytes().to_vec();
+    let name = netcdf4::CLASSIC_MODEL.as_bytes();
+    message(name, little_int(true), Dataspace::Scalar, data, encoding)
+}
+
+/// `_NCProperties`: who made the file.
+pub(super) fn properties(encoding: Encoding) -> Encoded<NewMessage> {
+    text(netcdf4::PROPERTIES, PROPERTIES.as_bytes(), encoding)
+}
+
+/// See [`properties`]; version 2 is that of the attribute's own format.
+pub(super) const PROPERTIES: &str = concat!("version=2,isotach=", env!("CARGO_PKG_VERSION"));
+
+/// A string of fixed length with its zero byte.
+fn c_string(name: &str, value: &[u8], encoding: Encoding) -> Encoded<NewMessage> {
+    let mut data = value.to_vec();
+    data.push(0);
+    let datatype = datatypes::text(data.len() as u32);
+    message(name.as_bytes(), datatype, Dataspace::Scalar, data, encoding)
+}
+
+fn message(
+    name: &[u8],
+    datatype: Datatype,
+    dataspace: Dataspace,
+    data: Vec<u8>,
+    encoding: Encoding,
+) -> Encoded<NewMessage> {
+    let attribute = Attribute {
+        name: name.into(),
+        charset: charset(name),
+        datatype: MaybeShared::Own(datatype),
+        dataspace: MaybeShared::Own(dataspace),
+        data: data.into(),
+    };
+    NewMessage::new(&attribute, MessageFlags::NONE, encoding).map_err(ErrorKind::Structure)
+}
+
+fn charset(name: &[u8]) -> CharacterSet {
+    if name.is_ascii() { CharacterSet::Ascii } else { CharacterSet::Utf8 }
+}
+
+fn vector(len: usize) -> Dataspace {
+    let len = len as u64;
+    Dataspace::Simple(vec![Dimension { size: len, max: Some(len) }])
+}
+
+fn little_int(signed: bool) -> Datatype {
+    datatypes::integer(4, signed, ByteOrder::Little)
+}

@@ -1,0 +1,294 @@
+//! What an object of the draft consists of: its messages, attributes and links.
+//!
+//! Addresses of other objects are part of it, but never its size: it is made once to know how much room
+//! each object takes, and again when all of them have their places.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use isotach_format::hdf5::Encoding;
+use isotach_format::hdf5::message::dataspace::{Dataspace, Dimension};
+use isotach_format::hdf5::message::datatype::CharacterSet;
+use isotach_format::hdf5::message::fill_value::{AllocationTime, Fill, FillValue, WriteTime};
+use isotach_format::hdf5::message::layout::{ChunkIndex, ChunkedLayout, Layout};
+use isotach_format::hdf5::message::link::{Link, LinkTarget};
+use isotach_format::hdf5::message::{Message, MessageFlags, NewMessage};
+use isotach_model::Atomic;
+
+use super::attributes::{self, Encoded};
+use super::datatypes;
+use super::heap::FileHeap;
+use super::planned::Planned;
+use super::scales::{Node, Scales};
+use crate::attribute::Source;
+use crate::draft::{AttributeList, DimensionId, Draft, GroupId, ROOT, TypeId, VariableId};
+use crate::error::{DefinitionFault, ErrorKind};
+use crate::file::Format;
+use crate::variable::Endianness;
+
+/// What an object's header and its dense storage say.
+pub(super) struct Content {
+    /// All messages but attributes and links, and what counts these.
+    pub(super) messages: Vec<NewMessage>,
+    /// Messages of attributes in the order of their creation.
+    pub(super) attributes: Vec<NewMessage>,
+    /// A group's links in the order of their creation; `None` for what is no group.
+    pub(super) links: Option<Vec<Link>>,
+}
+
+/// Attributes that were encoded for an earlier commit, by name: the values and the message.
+pub(super) type KnownAttributes = HashMap<Arc<str>, (Arc<isotach_model::Values>, NewMessage)>;
+
+/// What everything about a draft's objects is made from.
+pub(super) struct Maker<'m> {
+    pub(super) draft: &'m Draft,
+    pub(super) scales: &'m Scales,
+    pub(super) heap: &'m FileHeap,
+    pub(super) encoding: Encoding,
+    /// How variables are stored.
+    pub(super) planned: &'m HashMap<VariableId, Arc<Planned>>,
+    /// Where chunk indexes and contiguous values begin, and compact values.
+    pub(super) places: &'m HashMap<VariableId, Layout>,
+    /// Where the objects are; 0 while that is not known yet.
+    pub(super) addresses: Option<&'m HashMap<Node, u64>>,
+}
+
+impl Maker<'_> {
+    /// The content of an object.
+    pub(super) fn content(&self, node: Node, known: &mut KnownAttributes) -> Encoded<Content> {
+        match node {
+            Node::Group(id) => self.group(id, known),
+            Node::Type(id) => self.committed_type(id),
+            Node::Dimension(id) => self.dimension(id),
+            Node::Variable(id) => self.variable(id, known),
+        }
+    }
+
+    fn group(&self, id: GroupId, known: &mut KnownAttributes) -> Encoded<Content> {
+        let group = self.draft.group(id)?;
+        let mut attributes = Vec::new();
+        if id == ROOT {
+            attributes.push(attributes::properties(self.encoding)?);
+            if self.draft.format == Format::NetCdf4Classic {
+                attributes.push(attributes::classic_model(self.encoding)?);
+            }
+        }
+        self.user_attributes(&group.attributes, known, &mut attributes)?;
+        Ok(Content { messages: Vec::new(), attributes, links: Some(self.links(id)?) })
+    }
+
+    /// The links of a group in the order in which what they lead to was defined.
+    fn links(&self, id: GroupId) -> Encoded<Vec<Link>> {
+        let group = self.draft.group(id)?;
+        let mut named: Vec<(u64, String, Node)> = Vec::new();
+        for (name, &id) in &group.types {
+            let creation = self.draft.user_type(id)?.creation;
+            named.push((creation, name.to_string(), Node::Type(id)));
+        }
+        for (name, &id) in &group.dimensions {
+            if self.scales.scale(id) == Node::Dimension(id) {
+                let creation = self.draft.dimension(id)?.creation;
+                named.push((creation, name.to_string(), Node::Dimension(id)));
+            }
+        }
+        for &id in group.variables.values() {
+            let variable = self.draft.variable(id)?;
+            let name = self.scales.link_name(self.draft, id, variable);
+            named.push((variable.creation, name, Node::Variable(id)));
+        }
+        for (name, &id) in &group.groups {
+            let creation = self.draft.group(id)?.creation;
+            named.push((creation, name.to_string(), Node::Group(id)));
+        }
+        named.sort_by_key(|&(creation, ..)| creation);
+        let link = |(order, (_, name, node)): (usize, (u64, String, Node))| Link {
+            charset: if name.is_ascii() { CharacterSet::Ascii } else { CharacterSet::Utf8 },
+            name: name.into_bytes().into(),
+            creation_order: Some(order as i64),
+            target: LinkTarget::Hard { address: self.address(node) },
+        };
+        Ok(named.into_iter().enumerate().map(link).collect())
+    }
+
+    fn committed_type(&self, id: TypeId) -> Encoded<Content> {
+        let user = &self.draft.user_type(id)?.user;
+        let datatype = datatypes::user_type(user, Endianness::Native).ok_or_else(|| {
+            ErrorKind::Definition(DefinitionFault::ForeignType { description: user.name.clone() })
+        })?;
+        let flags = MessageFlags::CONSTANT.with(MessageFlags::NOT_SHARED);
+        let messages = vec![self.message(&datatype, flags)?];
+        Ok(Content { messages, attributes: Vec::new(), links: None })
+    }
+
+    /// A dimension that is not a variable: a data set of floats that nobody ever writes.
+    fn dimension(&self, id: DimensionId) -> Encoded<Content> {
+        let dimension = self.draft.dimension(id)?;
+        let datatype = datatypes::atomic_type(Atomic::Float, Endianness::Big);
+        let max = (!dimension.is_unlimited).then_some(dimension.len);
+        let dataspace = Dataspace::Simple(vec![Dimension { size: dimension.len, max }]);
+        let layout = match dimension.is_unlimited {
+            true => unwritten_chunks(vec![1], datatype.size().into()),
+            false => {
+                let len_bytes = dimension.len.saturating_mul(datatype.size().into());
+                Layout::Contiguous { address: None, len_bytes: Some(len_bytes) }
+            }
+        };
+        let fill = FillValue {
+            allocation_time: match dimension.is_unlimited {
+                true => AllocationTime::Incremental,
+                false => AllocationTime::Late,
+            },
+            write_time: WriteTime::IfSet,
+            value: Fill::Default,
+        };
+        let messages = vec![
+            self.message(&dataspace, MessageFlags::NONE)?,
+            self.message(&datatype, MessageFlags::CONSTANT)?,
+            self.message(&fill, MessageFlags::CONSTANT)?,
+            self.message(&layout, MessageFlags::NONE)?,
+        ];
+        let mut attributes = vec![
+            attributes::class(self.encoding)?,
+            attributes::name_without_variable(dimension.len, self.encoding)?,
+        ];
+        self.scale_attributes(id, &mut attributes)?;
+        Ok(Content { messages, attributes, links: None })
+    }
+
+    fn variable(&self, id: VariableId, known: &mut KnownAttributes) -> Encoded<Content> {
+        let variable = self.draft.variable(id)?;
+        let planned = self.planned.get(&id).ok_or(DefinitionFault::Deleted { what: "variable" })?;
+        let dimensions = variable.extent.iter().zip(&variable.dimensions);
+        let axes = dimensions.map(|(&size, &dimension)| {
+            let is_unlimited = self.draft.dimension(dimension)?.is_unlimited;
+            Ok(Dimension { size, max: (!is_unlimited).then_some(size) })
+        });
+        let axes = axes.collect::<Encoded<Vec<Dimension>>>()?;
+        let dataspace = if axes.is_empty() { Dataspace::Scalar } else { Dataspace::Simple(axes) };
+        let mut messages = vec![
+            self.message(&dataspace, MessageFlags::NONE)?,
+            self.message(&planned.datatype, MessageFlags::CONSTANT)?,
+            self.message(&planned.fill_message(), MessageFlags::CONSTANT)?,
+        ];
+        if !planned.filters.filters.is_empty() {
+            messages.push(self.message(&planned.filters, MessageFlags::CONSTANT)?);
+        }
+        let unwritten;
+        let layout = match self.places.get(&id) {
+            Some(layout) => layout,
+            None => {
+                unwritten = planned.unwritten_layout(&variable.extent);
+                &unwritten
+            }
+        };
+        messages.push(self.message(layout, MessageFlags::NONE)?);
+        let mut attributes = Vec::new();
+        self.dimension_attributes(id, &mut attributes)?;
+        self.user_attributes(&variable.attributes, known, &mut attributes)?;
+        self.reference_attributes(id, &mut attributes)?;
+        Ok(Content { messages, attributes, links: None })
+    }
+
+    /// What stands before the user's attributes: a variable's dimensions, a coordinate variable's
+    /// dimension.
+    fn dimension_attributes(&self, id: VariableId, into: &mut Vec<NewMessage>) -> Encoded<()> {
+        let variable = self.draft.variable(id)?;
+        if !variable.dimensions.is_empty() {
+            let numbers =
+                variable.dimensions.iter().map(|&id| Ok(self.draft.dimension(id)?.number));
+            let numbers = numbers.collect::<Encoded<Vec<i32>>>()?;
+            into.push(attributes::coordinates(&numbers, self.encoding)?);
+        }
+        if let Some(dimension) = self.scales.dimension_of(Node::Variable(id)) {
+            into.push(attributes::class(self.encoding)?);
+            into.push(attributes::name_of_variable(&variable.name, self.encoding)?);
+            let number = self.draft.dimension(dimension)?.number;
+            into.push(attributes::dimension_number(number, self.encoding)?);
+        }
+        Ok(())
+    }
+
+    /// What stands behind them: who refers to a scale, or to which scales a variable refers.
+    fn reference_attributes(&self, id: VariableId, into: &mut Vec<NewMessage>) -> Encoded<()> {
+        let variable = self.draft.variable(id)?;
+        if let Some(dimension) = self.scales.dimension_of(Node::Variable(id)) {
+            return self.reference_list(dimension, into);
+        }
+        if variable.dimensions.is_empty() {
+            return Ok(());
+        }
+        let scales: Vec<u64> = variable
+            .dimensions
+            .iter()
+            .map(|&dimension| self.address(self.scales.scale(dimension)))
+            .collect();
+        let placed = self.addresses.is_some().then_some(&scales[..]);
+        into.push(attributes::dimension_list(scales.len(), placed, self.heap, self.encoding)?);
+        Ok(())
+    }
+
+    fn scale_attributes(&self, id: DimensionId, into: &mut Vec<NewMessage>) -> Encoded<()> {
+        let number = self.draft.dimension(id)?.number;
+        into.push(attributes::dimension_number(number, self.encoding)?);
+        self.reference_list(id, into)
+    }
+
+    fn reference_list(&self, id: DimensionId, into: &mut Vec<NewMessage>) -> Encoded<()> {
+        let users = self.scales.users(id);
+        if users.is_empty() {
+            return Ok(());
+        }
+        let address =
+            |&(user, axis): &(VariableId, u32)| (self.address(Node::Variable(user)), axis);
+        let users: Vec<(u64, u32)> = users.iter().map(address).collect();
+        into.push(attributes::reference_list(&users, self.encoding)?);
+        Ok(())
+    }
+
+    fn user_attributes(
+        &self,
+        list: &AttributeList,
+        known: &mut KnownAttributes,
+        into: &mut Vec<NewMessage>,
+    ) -> Encoded<()> {
+        for (name, attribute) in list.iter() {
+            let Source::Draft(set) = &attribute.source else { continue };
+            let message = match known.get(name) {
+                Some((values, message)) if Arc::ptr_eq(values, &set.values) => message.clone(),
+                _ => {
+                    let message = attributes::user(set, self.heap, self.encoding)?;
+                    known.insert(Arc::clone(name), (Arc::clone(&set.values), message.clone()));
+                    message
+                }
+            };
+            into.push(message);
+        }
+        Ok(())
+    }
+
+    fn address(&self, node: Node) -> u64 {
+        self.addresses.and_then(|addresses| addresses.get(&node)).copied().unwrap_or(0)
+    }
+
+    fn message<M: Message>(&self, message: &M, flags: MessageFlags) -> Encoded<NewMessage> {
+        NewMessage::new(message, flags, self.encoding).map_err(ErrorKind::Structure)
+    }
+}
+
+/// The layout of chunks of which none was written.
+pub(super) fn unwritten_chunks(chunk_shape: Vec<u64>, element_bytes: u64) -> Layout {
+    Layout::Chunked(ChunkedLayout {
+        version: 3,
+        chunk_shape,
+        element_bytes,
+        edge_chunks_unfiltered: false,
+        index: ChunkIndex::BtreeV1,
+        address: None,
+    })
+}
+
+impl From<DefinitionFault> for ErrorKind {
+    fn from(fault: DefinitionFault) -> Self {
+        Self::Definition(fault)
+    }
+}

@@ -1,0 +1,239 @@
+//! Strings and sequences on their way into the file's global heap.
+//!
+//! Objects gather in one collection after the other; a collection is written when it is full, and the
+//! last one before a commit. What was written is found again here too, for those who read what they have
+//! just written.
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use isotach_format::hdf5::Sizes;
+use isotach_format::hdf5::heap::global::{GlobalHeapBuilder, GlobalHeapCollection};
+use isotach_model::{EncodeError, Heap, HeapWriter};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::storage::uninit;
+use crate::write::target::Target;
+
+/// The collections that are written where nothing larger is needed; each is twice as large as the one
+/// before, up to the greatest.
+const FIRST_COLLECTION_BYTES: u64 = 4 << 10;
+const LARGEST_COLLECTION_BYTES: u64 = 256 << 10;
+/// Bytes of a collection's header with the free space's, and of an object's header with its padding.
+const COLLECTION_OVERHEAD_BYTES: u64 = 32;
+const OBJECT_OVERHEAD_BYTES: u64 = 24;
+/// Collections that are kept after they were written, for reading.
+const KEPT_COLLECTIONS: usize = 16;
+
+/// See the module.
+pub(super) struct FileHeap {
+    target: Target,
+    state: Mutex<State>,
+}
+
+struct State {
+    open: Option<Open>,
+    next_bytes: u64,
+    kept: HashMap<u64, Arc<Kept>>,
+}
+
+/// The collection that takes objects.
+struct Open {
+    address: u64,
+    /// Bytes that are reserved for it.
+    capacity: u64,
+    builder: GlobalHeapBuilder,
+    objects: Vec<Vec<u8>>,
+}
+
+struct Kept {
+    bytes: Vec<u8>,
+    collection: GlobalHeapCollection,
+}
+
+/// Why values could not be encoded; the heap's own errors are told apart.
+pub(super) fn encode_error(error: EncodeError<ErrorKind>) -> ErrorKind {
+    let kind: EncodeError<Infallible> = match error {
+        EncodeError::Heap(kind) => return kind,
+        EncodeError::Type(fault) => EncodeError::Type(fault),
+        EncodeError::Kind { given, stored } => EncodeError::Kind { given, stored },
+        EncodeError::TextTooLong { text_bytes, room_bytes } => {
+            EncodeError::TextTooLong { text_bytes, room_bytes }
+        }
+        EncodeError::MissingMember { name } => EncodeError::MissingMember { name },
+        EncodeError::UnknownMember { name } => EncodeError::UnknownMember { name },
+        EncodeError::Ragged { expected_count, found_count } => {
+            EncodeError::Ragged { expected_count, found_count }
+        }
+    };
+    ErrorKind::Values(kind)
+}
+
+impl FileHeap {
+    pub(super) fn new(target: Target) -> Self {
+        let state = State { open: None, next_bytes: FIRST_COLLECTION_BYTES, kept: HashMap::new() };
+        Self { target, state: Mutex::new(state) }
+    }
+
+    /// Writes the collection that is not full yet: what was put is in the file now.
+    pub(super) fn flush(&self) -> Result<()> {
+        let mut state = self.lock();
+        match state.open.take() {
+            Some(open) => self.write(&mut state, open),
+            None => Ok(()),
+        }
+    }
+
+    /// Keeps an object; gives its collection's address and its index there.
+    fn keep(&self, object: &[u8]) -> Result<(u64, u32)> {
+        let mut state = self.lock();
+        let needed = object.len() as u64 + OBJECT_OVERHEAD_BYTES;
+        if let Some(mut open) = state.open.take() {
+            if open.builder.byte_len() + needed <= open.capacity
+                && let Some(index) = open.push(object)
+            {
+                let address = open.address;
+                state.open = Some(open);
+                return Ok((address, index));
+            }
+            self.write(&mut state, open)?;
+        }
+        let capacity =
+            state.next_bytes.max((COLLECTION_OVERHEAD_BYTES + needed).next_multiple_of(8));
+        state.next_bytes = (2 * state.next_bytes).min(LARGEST_COLLECTION_BYTES);
+        let address = self.target.space.allocate(capacity, 8);
+        let builder = GlobalHeapBuilder::new(Sizes::default());
+        let mut open = Open { address, capacity, builder, objects: Vec::new() };
+        // The first object of a collection always has an index.
+        let index = open.push(object).unwrap_or_default();
+        state.open = Some(open);
+        Ok((address, index))
+    }
+
+    fn write(&self, state: &mut State, open: Open) -> Result<()> {
+        let bytes = open.builder.encode();
+        let unused = open.capacity.saturating_sub(bytes.len() as u64);
+        if unused > 0 {
+            self.target.space.free(open.address + bytes.len() as u64, unused);
+        }
+        self.target.write(open.address, &bytes)?;
+        let kept = self.kept(open.address, bytes)?;
+        state.keep(open.address, kept);
+        Ok(())
+    }
+
+    fn kept(&self, address: u64, bytes: Vec<u8>) -> Result<Arc<Kept>> {
+        let collection = GlobalHeapCollection::decode(&bytes, address, Sizes::default())
+            .map_err(|error| self.target.error(ErrorKind::Structure(error)))?;
+        Ok(Arc::new(Kept { bytes, collection }))
+    }
+
+    /// The collection at `address`, from the file where it is not kept.
+    fn find(&self, state: &mut State, address: u64) -> Result<Arc<Kept>> {
+        if let Some(kept) = state.kept.get(&address) {
+            return Ok(Arc::clone(kept));
+        }
+        let mut len = FIRST_COLLECTION_BYTES;
+        let kept = loop {
+            let mut bytes = Vec::new();
+            let count = usize::try_from(len).unwrap_or(usize::MAX);
+            uninit::read_vec(self.target.storage.as_ref(), address, count, &mut bytes)
+                .map_err(|source| self.target.read_error(address, len, source))?;
+            match GlobalHeapCollection::decode(&bytes, address, Sizes::default()) {
+                Ok(collection) => break Arc::new(Kept { bytes, collection }),
+                Err(isotach_format::Error {
+                    kind: isotach_format::ErrorKind::NeedMore { bytes: needed },
+                    ..
+                }) if needed > len => len = needed,
+                Err(error) => return Err(self.target.error(ErrorKind::Structure(error))),
+            }
+        };
+        state.keep(address, Arc::clone(&kept));
+        Ok(kept)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Open {
+    fn push(&mut self, object: &[u8]) -> Option<u32> {
+        let index = self.builder.push(object)?;
+        self.objects.push(object.to_vec());
+        Some(index.into())
+    }
+}
+
+impl State {
+    fn keep(&mut self, address: u64, kept: Arc<Kept>) {
+        if self.kept.len() >= KEPT_COLLECTIONS {
+            self.kept.clear();
+        }
+        self.kept.insert(address, kept);
+    }
+}
+
+impl HeapWriter for &FileHeap {
+    type Error = ErrorKind;
+
+    fn put(
+        &mut self,
+        element_count: u64,
+        bytes: &[u8],
+        reference_size: usize,
+        into: &mut Vec<u8>,
+    ) -> std::result::Result<(), ErrorKind> {
+        let count = u32::try_from(element_count).map_err(|_| ErrorKind::Limit {
+            what: "elements of a sequence",
+            value: element_count,
+            limit: u32::MAX.into(),
+        })?;
+        let (address, index) = match bytes.len() {
+            0 => (0, 0),
+            _ => self.keep(bytes).map_err(|error| error.kind)?,
+        };
+        let end = into.len() + reference_size;
+        into.extend_from_slice(&count.to_le_bytes());
+        into.extend_from_slice(&address.to_le_bytes());
+        into.extend_from_slice(&index.to_le_bytes());
+        into.resize(end, 0);
+        Ok(())
+    }
+}
+
+impl Heap for FileHeap {
+    type Error = Error;
+
+    fn look_up(&self, reference: &[u8], element_size: usize) -> Result<Option<(u64, Vec<u8>)>> {
+        let field = |range: std::ops::Range<usize>| {
+            let bytes = reference.get(range).unwrap_or_default();
+            bytes.iter().rev().fold(0_u64, |value, &byte| value << 8 | u64::from(byte))
+        };
+        let (count, address, index) = (field(0..4), field(4..12), field(12..16) as u32);
+        if address == 0 {
+            return Ok(None);
+        }
+        let wanted = usize::try_from(count).unwrap_or(usize::MAX).saturating_mul(element_size);
+        let missing = || {
+            let kind = isotach_format::ErrorKind::Field { field: "index", value: index.into() };
+            let structure = "global heap collection";
+            self.target.error(ErrorKind::Structure(isotach_format::Error {
+                structure,
+                address,
+                kind,
+            }))
+        };
+        let mut state = self.lock();
+        if let Some(open) = state.open.as_ref().filter(|open| open.address == address) {
+            let object = (index as usize).checked_sub(1).and_then(|index| open.objects.get(index));
+            let object = object.and_then(|object| object.get(..wanted));
+            return object.map(|object| Some((count, object.to_vec()))).ok_or_else(missing);
+        }
+        let kept = self.find(&mut state, address)?;
+        let object = kept.collection.object(&kept.bytes, index);
+        let object = object.and_then(|object| object.get(..wanted)).ok_or_else(missing)?;
+        Ok(Some((count, object.to_vec())))
+    }
+}

@@ -1,0 +1,379 @@
+//! Writing netCDF-4: the draft as HDF5 objects.
+//!
+//! ```text
+//! values -> planned (how they are stored) -> data::Store -> fresh space
+//! draft  -> scales -> content -> objects -> fresh space, and what changes in place -> commit
+//! ```
+
+mod attributes;
+mod content;
+mod datatypes;
+mod dense;
+mod filters;
+mod heap;
+mod index;
+mod objects;
+mod planned;
+mod scales;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use isotach_codec::registry::registered_name;
+use isotach_format::hdf5::Encoding;
+use isotach_format::hdf5::message::layout::Layout;
+use isotach_format::hdf5::superblock::Superblock;
+use isotach_model::convert::{RangeReport, Rules};
+use isotach_model::selection::Selection;
+use isotach_model::{StoredType, Values};
+
+use self::content::Maker;
+use self::dense::Block;
+use self::heap::FileHeap;
+use self::objects::{Changes, Objects};
+use self::planned::Planned;
+use self::scales::{Node, Scales};
+use super::Backend;
+use super::commit::{Commit, CommitError, Committer};
+use super::data::Store;
+use super::target::Target;
+use crate::cache::FileNumber;
+use crate::draft::{Draft, GroupId, Item, ROOT, VariableId};
+use crate::error::{DefinitionFault, ErrorKind, Result};
+use crate::plan::layout::{ArrayId, ArrayLayout};
+use crate::read::Array;
+use crate::storage::Durability;
+use crate::variable::{FilterUse, StorageInfo};
+
+/// What structures are aligned to.
+const ALIGNMENT: u64 = 8;
+/// Bytes of a superblock of version 2.
+const SUPERBLOCK_BYTES: u64 = 48;
+/// Structures that lie one behind the other are written together up to about this.
+const MOST_BYTES_TOGETHER: usize = 4 << 20;
+
+/// A netCDF-4 file that is being written.
+pub(super) struct Hdf5Backend {
+    target: Target,
+    committer: Committer,
+    heap: Arc<FileHeap>,
+    variables: RwLock<HashMap<VariableId, Arc<WrittenVariable>>>,
+    objects: Objects,
+    scales: Scales,
+    /// Where the values of variables begin, as of the last commit.
+    places: HashMap<VariableId, Layout>,
+    encoding: Encoding,
+}
+
+/// How a variable is stored, and where its values go.
+struct WrittenVariable {
+    planned: Arc<Planned>,
+    store: Store,
+    /// A new one whenever its elements changed, as what is kept of them for reading is not true any
+    /// more.
+    reading: RwLock<Arc<FileNumber>>,
+}
+
+impl Hdf5Backend {
+    /// An empty file in `target`, committed.
+    pub(super) fn create(target: Target, durability: Durability) -> Result<Self> {
+        target.space.allocate(SUPERBLOCK_BYTES, ALIGNMENT);
+        let storage = Arc::clone(&target.storage);
+        let committer = Committer::open(&target.name, storage, 0, 0, durability)?;
+        Ok(Self {
+            heap: Arc::new(FileHeap::new(target.clone())),
+            target,
+            committer,
+            variables: RwLock::default(),
+            objects: Objects::default(),
+            scales: Scales::default(),
+            places: HashMap::new(),
+            encoding: Encoding::default(),
+        })
+    }
+
+    /// How the variable is stored; settled from the first time on.
+    fn written(&self, draft: &Draft, id: VariableId) -> Result<Arc<WrittenVariable>> {
+        let known = self.variables.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known.get(&id) {
+            return Ok(Arc::clone(known));
+        }
+        drop(known);
+        let mut variables = self.variables.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = variables.get(&id) {
+            return Ok(Arc::clone(known));
+        }
+        let planned = self.plan(draft, id)?;
+        let store = index::store(draft, id, &planned, &self.target)?;
+        let reading = RwLock::new(Arc::new(FileNumber::new()));
+        let written = Arc::new(WrittenVariable { planned: Arc::new(planned), store, reading });
+        variables.insert(id, Arc::clone(&written));
+        Ok(written)
+    }
+
+    fn plan(&self, draft: &Draft, id: VariableId) -> Result<Planned> {
+        let variable = draft.variable(id).map_err(|fault| self.fault(fault))?;
+        Planned::new(draft, variable, &self.heap).map_err(|kind| self.target.error(kind))
+    }
+
+    fn fault(&self, fault: DefinitionFault) -> crate::error::Error {
+        self.target.error(ErrorKind::Definition(fault))
+    }
+
+    /// Brings all values to the file; where they begin now.
+    fn flush(&mut self, draft: &Draft, changes: &mut Changes) -> Result<HashSet<VariableId>> {
+        let mut moved = HashSet::new();
+        let ids: Vec<VariableId> = draft.variables().map(|(id, _)| id).collect();
+        for id in ids {
+            let written = self.written(draft, id)?;
+            let extent = &draft.variable(id).map_err(|fault| self.fault(fault))?.extent;
+            written.store.flush(extent)?;
+            let layout = index::layout(&written, extent, &self.target, changes)?;
+            if let Some(layout) = layout
+                && self.places.get(&id) != Some(&layout)
+            {
+                self.places.insert(id, layout);
+                moved.insert(id);
+            }
+        }
+        self.heap.flush()?;
+        Ok(moved)
+    }
+
+    /// The objects that have to be written, children before parents.
+    fn changed_nodes(
+        &self,
+        draft: &Draft,
+        scales: &Scales,
+        moved: &HashSet<VariableId>,
+    ) -> Vec<Node> {
+        let mut changed: HashSet<Node> = moved.iter().map(|&id| Node::Variable(id)).collect();
+        changed.extend(draft.touched().iter().map(|&item| match item {
+            Item::Group(id) => Node::Group(id),
+            Item::Type(id) => Node::Type(id),
+            Item::Dimension(id) => scales.scale(id),
+            Item::Variable(id) => Node::Variable(id),
+        }));
+        // A dimension that another data set stands for now: all that refer to it, too.
+        for (id, dimension) in draft.dimensions() {
+            let (before, now) = (self.scales.scale(id), scales.scale(id));
+            let is_new = self.objects.address(now).is_none();
+            if before != now || is_new {
+                changed.extend([now, Node::Group(dimension.group)]);
+                changed.extend(scales.users(id).iter().map(|&(user, _)| Node::Variable(user)));
+                if let Node::Variable(variable) = before
+                    && draft.variable(variable).is_ok()
+                {
+                    changed.insert(before);
+                }
+            }
+            if self.scales.users(id) != scales.users(id) {
+                changed.insert(now);
+            }
+        }
+        let exists = |node: &Node| match *node {
+            Node::Group(id) => draft.group(id).is_ok(),
+            Node::Type(id) => draft.user_type(id).is_ok(),
+            Node::Variable(id) => draft.variable(id).is_ok(),
+            Node::Dimension(id) => scales.scale(id) == *node && draft.dimension(id).is_ok(),
+        };
+        let mut nodes: Vec<Node> = changed.into_iter().filter(exists).collect();
+        // Deeper groups first, the root last.
+        let depth = |id: GroupId| draft.with_ancestors(id).count();
+        nodes.sort_by_key(|node| match *node {
+            Node::Group(id) => (1, usize::MAX - depth(id), id.0),
+            Node::Type(id) => (0, 0, id.0),
+            Node::Dimension(id) => (0, 1, id.0),
+            Node::Variable(id) => (0, 2, id.0),
+        });
+        nodes
+    }
+}
+
+impl Hdf5Backend {
+    /// Objects of the last commit that are not in the draft any more.
+    fn remove_deleted(&mut self, draft: &Draft, scales: &Scales, changes: &mut Changes) {
+        let is_there = |node: Node| match node {
+            Node::Group(id) => draft.group(id).is_ok(),
+            Node::Type(id) => draft.user_type(id).is_ok(),
+            Node::Variable(id) => draft.variable(id).is_ok(),
+            Node::Dimension(id) => draft.dimension(id).is_ok() && scales.scale(id) == node,
+        };
+        let gone: Vec<Node> = self.objects.nodes().filter(|&node| !is_there(node)).collect();
+        for node in gone {
+            self.objects.remove(node, changes);
+        }
+    }
+
+    /// Writes what was laid out and makes it the state of the file.
+    fn apply(&mut self, changes: Changes) -> Result<()> {
+        let target = &self.target;
+        write_together(target, changes.fresh)?;
+        let mut commit = Commit::new();
+        for Block { address, bytes } in changes.in_place {
+            commit.change(address, &bytes);
+        }
+        for (address, bytes) in changes.freed {
+            target.space.free(address, bytes);
+        }
+        let superblock = |end| self.superblock(end);
+        let applied = self.committer.apply(&target.space, &commit, 0, superblock);
+        applied.map_err(CommitError::into_error)
+    }
+
+    /// The superblock of a file that ends at `end`.
+    fn superblock(&self, end: u64) -> Result<Vec<u8>> {
+        let root = self.objects.address(Node::Group(ROOT)).unwrap_or_default();
+        let encoded = Superblock::new(0, root, end).encode();
+        encoded.map_err(|error| self.target.error(ErrorKind::Structure(error)))
+    }
+}
+
+/// Writes blocks of fresh space, those that lie one behind the other in one call.
+fn write_together(target: &Target, mut blocks: Vec<Block>) -> Result<()> {
+    blocks.sort_by_key(|block| block.address);
+    let mut together: Option<Block> = None;
+    for block in blocks {
+        match &mut together {
+            Some(Block { address, bytes })
+                if block.address >= *address + bytes.len() as u64
+                    && block.address - (*address + bytes.len() as u64) < ALIGNMENT
+                    && bytes.len() < MOST_BYTES_TOGETHER =>
+            {
+                bytes.resize((block.address - *address) as usize, 0);
+                bytes.extend_from_slice(&block.bytes);
+            }
+            _ => {
+                if let Some(done) = together.replace(block) {
+                    target.write(done.address, &done.bytes)?;
+                }
+            }
+        }
+    }
+    together.map_or(Ok(()), |last| target.write(last.address, &last.bytes))
+}
+
+impl Backend for Hdf5Backend {
+    fn stored_type(&self, draft: &Draft, id: VariableId) -> Result<StoredType> {
+        Ok(self.written(draft, id)?.planned.stored.clone())
+    }
+
+    fn encode(
+        &self,
+        stored: &StoredType,
+        values: &Values,
+        rules: Rules,
+        into: &mut Vec<u8>,
+    ) -> Result<RangeReport> {
+        let encoded = stored.encode(values, rules, &mut &*self.heap, into);
+        encoded.map_err(|error| self.target.error(heap::encode_error(error)))
+    }
+
+    fn put(
+        &self,
+        draft: &Draft,
+        id: VariableId,
+        selection: &Selection,
+        elements: &[u8],
+    ) -> Result<()> {
+        let written = self.written(draft, id)?;
+        let variable = draft.variable(id).map_err(|fault| self.fault(fault))?;
+        written.store.write(selection, elements, &variable.extent)?;
+        let mut reading = written.reading.write().unwrap_or_else(PoisonError::into_inner);
+        // Only who has read has anything that is kept.
+        if Arc::strong_count(&reading) > 1 {
+            *reading = Arc::new(FileNumber::new());
+        }
+        Ok(())
+    }
+
+    fn array(&self, draft: &Draft, id: VariableId) -> Result<Array> {
+        let written = self.written(draft, id)?;
+        let variable = draft.variable(id).map_err(|fault| self.fault(fault))?;
+        let group = draft.group(variable.group).map_err(|fault| self.fault(fault))?;
+        written.store.flush(&variable.extent)?;
+        let number = written.reading.read().unwrap_or_else(PoisonError::into_inner).get();
+        let planned = &written.planned;
+        let layout = ArrayLayout {
+            id: ArrayId { file: number, address: id.0 as u64 },
+            file: Arc::clone(&self.target.name),
+            path: group.path_of(&variable.name).into(),
+            storage: self.target.readable(),
+            shape: variable.extent.clone(),
+            element_size: planned.element_size(),
+            fill: planned.fill_element(),
+            placement: written.store.placement(),
+        };
+        Ok(Array {
+            layout,
+            shape: draft.shape(variable).map_err(|fault| self.fault(fault))?,
+            stored: planned.stored.clone(),
+            heap: (!planned.stored.is_flat()).then(|| Arc::clone(&self.heap) as _),
+            rules: draft.rules(),
+        })
+    }
+
+    fn storage_info(&self, draft: &Draft, id: VariableId) -> Result<StorageInfo> {
+        let known = self.variables.read().unwrap_or_else(PoisonError::into_inner);
+        let planned = match known.get(&id) {
+            Some(written) => Arc::clone(&written.planned),
+            None => Arc::new(self.plan(draft, id)?),
+        };
+        let filters = planned.pipeline.filters.iter().map(|filter| FilterUse {
+            id: filter.id,
+            name: registered_name(filter.id).unwrap_or_default().to_owned(),
+            parameters: filter.parameters.clone(),
+        });
+        Ok(StorageInfo {
+            kind: planned.kind,
+            chunk_shape: planned.chunk_shape.clone(),
+            filters: filters.collect(),
+            endianness: crate::mapping::netcdf4::endianness(&planned.datatype),
+        })
+    }
+
+    fn has_values(&self, id: VariableId) -> bool {
+        self.variables.read().unwrap_or_else(PoisonError::into_inner).contains_key(&id)
+    }
+
+    fn commit(&mut self, draft: &mut Draft) -> Result<()> {
+        let mut changes = Changes::default();
+        let moved = self.flush(draft, &mut changes)?;
+        let scales = Scales::find(draft);
+        let nodes = self.changed_nodes(draft, &scales, &moved);
+        if nodes.is_empty() {
+            return Ok(());
+        }
+        let planned: HashMap<VariableId, Arc<Planned>> = {
+            let variables = self.variables.read().unwrap_or_else(PoisonError::into_inner);
+            variables.iter().map(|(&id, written)| (id, Arc::clone(&written.planned))).collect()
+        };
+        let mut maker = Maker {
+            draft,
+            scales: &scales,
+            heap: &self.heap,
+            encoding: self.encoding,
+            planned: &planned,
+            places: &self.places,
+            addresses: None,
+        };
+        let laid_out = self.objects.lay_out(&nodes, &mut maker, &self.target)?;
+        changes.add(laid_out);
+        self.heap.flush()?;
+        self.remove_deleted(draft, &scales, &mut changes);
+        self.apply(changes)?;
+        self.scales = scales;
+        for written in self.variables.read().unwrap_or_else(PoisonError::into_inner).values() {
+            if let Store::Chunked(store) = &written.store {
+                store.mark_committed();
+            }
+        }
+        Ok(())
+    }
+
+    fn close(&mut self) -> Result<()> {
+        let superblock = |end| self.superblock(end);
+        let closed = self.committer.close(&self.target.space, 0, superblock);
+        closed.map_err(CommitError::into_error)
+    }
+}

@@ -1,0 +1,144 @@
+//! How a variable is stored: what its options say, and what follows from its type and shape.
+
+use std::sync::Arc;
+
+use isotach_codec::Pipeline;
+use isotach_format::hdf5::message::datatype::Datatype;
+use isotach_format::hdf5::message::fill_value::{
+    AllocationTime, Fill as StoredFill, FillValue, WriteTime,
+};
+use isotach_format::hdf5::message::filter_pipeline::{Filter as StoredFilter, FilterPipeline};
+use isotach_format::hdf5::message::layout::Layout;
+use isotach_model::convert::Rules;
+use isotach_model::{StoredType, fill};
+
+use super::attributes::Encoded;
+use super::content::unwritten_chunks;
+use super::heap::{FileHeap, encode_error};
+use super::{datatypes, filters};
+use crate::draft::{Draft, VariableDraft};
+use crate::error::DefinitionFault;
+use crate::mapping::netcdf4;
+use crate::variable::{Endianness, StorageKind};
+use crate::write::chunk_shape::chunk_shape;
+use crate::writer::Fill;
+
+/// See the module.
+pub(super) struct Planned {
+    pub(super) datatype: Datatype,
+    /// How netCDF takes an element of that type.
+    pub(super) stored: StoredType,
+    pub(super) kind: StorageKind,
+    /// Elements of a chunk along each dimension; `None` where there are no chunks.
+    pub(super) chunk_shape: Option<Vec<u64>>,
+    pub(super) pipeline: Arc<Pipeline>,
+    pub(super) filters: FilterPipeline,
+    /// One element for what is never written, as it is stored; `None` for anything.
+    pub(super) fill: Option<Arc<[u8]>>,
+}
+
+impl Planned {
+    /// The plan for a variable of the draft.
+    pub(super) fn new(draft: &Draft, variable: &VariableDraft, heap: &FileHeap) -> Encoded<Self> {
+        let options = &variable.options;
+        let endianness = options.endianness.unwrap_or(Endianness::Native);
+        let description = variable.data_type.name().to_owned();
+        let datatype = datatypes::datatype(&variable.data_type, endianness)
+            .ok_or(DefinitionFault::ForeignType { description })?;
+        let stored = netcdf4::stored_type(&datatype);
+        let fill = fill_bytes(variable, &stored, heap)?;
+        let axes = variable.dimensions.iter().map(|&id| {
+            let dimension = draft.dimension(id)?;
+            Ok((!dimension.is_unlimited).then_some(dimension.len))
+        });
+        let axes = axes.collect::<Encoded<Vec<Option<u64>>>>()?;
+        let needs_chunks = !options.filters.is_empty()
+            || options.chunk_shape.is_some()
+            || axes.iter().any(Option::is_none);
+        // HDF5 has no chunks of a scalar: filters have no effect on one.
+        let kind = match options.layout {
+            _ if axes.is_empty() => StorageKind::Contiguous,
+            Some(kind) => kind,
+            None if needs_chunks => StorageKind::Chunked,
+            None => StorageKind::Contiguous,
+        };
+        let element_size = datatype.size() as usize;
+        let chunk_shape = (kind == StorageKind::Chunked).then(|| match &options.chunk_shape {
+            Some(chunk_shape) => chunk_shape.clone(),
+            None => chunk_shape(&axes, element_size as u64),
+        });
+        let pipeline = match &chunk_shape {
+            Some(chunk_shape) => {
+                filters::pipeline(&options.filters, &datatype, chunk_shape, fill.as_deref())?
+            }
+            None => Pipeline::default(),
+        };
+        let filters =
+            FilterPipeline { filters: pipeline.filters.iter().map(stored_filter).collect() };
+        let pipeline = Arc::new(pipeline);
+        Ok(Self { datatype, stored, kind, chunk_shape, pipeline, filters, fill })
+    }
+
+    /// Bytes of an element.
+    pub(super) fn element_size(&self) -> usize {
+        self.datatype.size() as usize
+    }
+
+    /// One element for what is never written, zeros where it may be anything.
+    pub(super) fn fill_element(&self) -> Arc<[u8]> {
+        self.fill.clone().unwrap_or_else(|| vec![0; self.element_size()].into())
+    }
+
+    /// The fill value message.
+    pub(super) fn fill_message(&self) -> FillValue {
+        FillValue {
+            allocation_time: match self.kind {
+                StorageKind::Chunked => AllocationTime::Incremental,
+                StorageKind::Compact => AllocationTime::Early,
+                _ => AllocationTime::Late,
+            },
+            write_time: if self.fill.is_some() { WriteTime::IfSet } else { WriteTime::Never },
+            value: self.fill.clone().map_or(StoredFill::Undefined, StoredFill::User),
+        }
+    }
+
+    /// The layout while there is no value.
+    pub(super) fn unwritten_layout(&self, extent: &[u64]) -> Layout {
+        match &self.chunk_shape {
+            Some(chunk_shape) => unwritten_chunks(chunk_shape.clone(), self.element_size() as u64),
+            None => {
+                let count = extent.iter().fold(1_u64, |count, &len| count.saturating_mul(len));
+                let len_bytes = Some(count.saturating_mul(self.element_size() as u64));
+                Layout::Contiguous { address: None, len_bytes }
+            }
+        }
+    }
+}
+
+/// One element of the variable's fill value; `None` in the mode without fill values.
+fn fill_bytes(
+    variable: &VariableDraft,
+    stored: &StoredType,
+    heap: &FileHeap,
+) -> Encoded<Option<Arc<[u8]>>> {
+    let default = variable.data_type.atomic().map(fill::default_fill);
+    let value = match (&variable.options.fill, default) {
+        (Fill::None, _) => return Ok(None),
+        (Fill::Value(value), _) => value.clone(),
+        (Fill::Default, Some(value)) => value,
+        // Types that a user has defined have no fill value: their bytes are zero.
+        (Fill::Default, None) => return Ok(Some(vec![0; stored.size()].into())),
+    };
+    let mut bytes = Vec::with_capacity(stored.size());
+    stored.encode(&value, Rules::NETCDF4, &mut &*heap, &mut bytes).map_err(encode_error)?;
+    Ok(Some(bytes.into()))
+}
+
+fn stored_filter(filter: &isotach_codec::Filter) -> StoredFilter {
+    StoredFilter {
+        id: filter.id,
+        name: filter.name.as_deref().unwrap_or_default().as_bytes().into(),
+        flags: u16::from(filter.optional),
+        values: filter.parameters.clone(),
+    }
+}

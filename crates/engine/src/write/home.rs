@@ -1,0 +1,67 @@
+//! Where the bytes of a file that is written stand, and what becomes of them in the end.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::storage::{Durability, GrowingMemory, Replacement, WritableFile, WritableStorage};
+
+/// See the module.
+pub(super) enum Home {
+    /// A local file.
+    Local {
+        storage: Arc<WritableFile>,
+        /// Its path, where it did not exist before and has no commit yet.
+        new: Option<PathBuf>,
+    },
+    /// A local file beside the one whose place it takes when it is closed; `None` when it has.
+    Beside { replacement: Option<Replacement>, durability: Durability },
+    /// Memory.
+    Memory(Arc<GrowingMemory>),
+}
+
+impl Home {
+    /// The bytes.
+    pub(super) fn storage(&self) -> Option<Arc<dyn WritableStorage>> {
+        match self {
+            Self::Local { storage, .. } => Some(Arc::clone(storage) as _),
+            Self::Beside { replacement, .. } => {
+                replacement.as_ref().map(|replacement| Arc::clone(replacement.storage()) as _)
+            }
+            Self::Memory(storage) => Some(Arc::clone(storage) as _),
+        }
+    }
+
+    /// Puts a finished file where it belongs.
+    pub(super) fn publish(&mut self) -> Result<()> {
+        match self {
+            Self::Beside { replacement, durability } => match replacement.take() {
+                Some(replacement) => replacement.publish(*durability),
+                None => Ok(()),
+            },
+            Self::Local { .. } | Self::Memory(_) => Ok(()),
+        }
+    }
+
+    /// Leaves nothing of a new file.
+    pub(super) fn abandon(&mut self) -> Result<()> {
+        match self {
+            Self::Beside { replacement, .. } => drop(replacement.take()),
+            Self::Local { new: Some(path), .. } => {
+                // What cannot be removed is an empty file, and nobody is told of it.
+                let _ = std::fs::remove_file(path);
+            }
+            Self::Local { new: None, .. } => {}
+            Self::Memory(storage) => drop(storage.take_bytes()),
+        }
+        Ok(())
+    }
+
+    /// The bytes of a file in memory, once.
+    pub(super) fn take_bytes(&mut self) -> Option<Vec<u8>> {
+        match self {
+            Self::Memory(storage) => Some(storage.take_bytes()),
+            Self::Local { .. } | Self::Beside { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The public face of writing: create a file, define what is in it, write values.
+//!
+//! ```no_run
+//! use isotach::model::Atomic;
+//! use isotach::model::selection::Selection;
+//! use isotach::{CreateOptions, VariableOptions};
+//!
+//! let writer = CreateOptions::default().create("new.nc")?;
+//! let root = writer.root();
+//! let time = root.define_dimension("time", None)?;
+//! let speed = root.define_variable("speed", Atomic::Float, &[time], VariableOptions::default())?;
+//! speed.set_attribute("units", "m s-1")?;
+//! speed.write_as(&Selection::range(&[0], &[3]), &[1.0f32, 2.0, 3.0])?;
+//! writer.close()?;
+//! # Ok::<(), isotach::Error>(())
+//! ```
+
+mod group;
+mod options;
+mod variable;
+
+use std::sync::Arc;
+
+pub use group::GroupWriter;
+pub use options::{
+    CreateOptions, EditOptions, Fill, FilterRequest, HeaderRoom, Layout, Overwrite, Quantization,
+    VariableOptions,
+};
+pub use variable::{AttributeValue, VariableWriter};
+
+use crate::draft::{DimensionId, ROOT};
+use crate::error::Result;
+use crate::file::File;
+use crate::write::session::Session;
+
+/// A file that is open for writing. Cheap to clone; handles may be used by many threads at once.
+///
+/// What was written since the last commit is lost when the process is killed; dropping the last
+/// handle commits, but only [`Writer::close`] tells whether that succeeded.
+#[derive(Clone)]
+pub struct Writer {
+    session: Arc<Session>,
+}
+
+/// A dimension of a file that is being written, for defining variables along it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DimensionHandle(pub(crate) DimensionId);
+
+impl Writer {
+    pub(crate) fn new(session: Arc<Session>) -> Self {
+        Self { session }
+    }
+
+    /// The file as it is now, to look around in and to read from: all that was defined and written,
+    /// committed or not.
+    pub fn file(&self) -> File {
+        crate::draft::view::file(&self.session)
+    }
+
+    /// The root group.
+    pub fn root(&self) -> GroupWriter {
+        GroupWriter::new(Arc::clone(&self.session), ROOT)
+    }
+
+    /// Makes what was defined and written since the last commit a part of the file, all of it or
+    /// nothing: whoever opens the file sees this state until the next commit.
+    pub fn commit(&self) -> Result<()> {
+        self.session.commit()
+    }
+
+    /// Commits and closes. All handles of this file give [`crate::ErrorKind::Closed`] from then on.
+    pub fn close(self) -> Result<()> {
+        self.session.close()
+    }
+
+    /// Closes without a commit: what was done since the last one is gone, and so is a new file that
+    /// was never committed.
+    pub fn abandon(self) -> Result<()> {
+        self.session.abandon()
+    }
+
+    /// Commits and closes a file in memory and gives its bytes; `None` for a file on disk.
+    pub fn into_bytes(self) -> Result<Option<Vec<u8>>> {
+        self.session.close()?;
+        Ok(self.session.take_bytes())
+    }
+
+    /// Says whether variables that are defined from now on have fill values where they do not say;
+    /// tells what it was.
+    pub fn set_fill(&self, fills: bool) -> Result<bool> {
+        self.session.change(|draft| Ok(std::mem::replace(&mut draft.fills, fills)))
+    }
+
+    /// Renames a dimension.
+    pub fn rename_dimension(&self, dimension: DimensionHandle, to: &str) -> Result<()> {
+        self.session.change(|draft| draft.rename_dimension(dimension.0, to))
+    }
+}

@@ -1,0 +1,121 @@
+//! Defining what is in a group.
+
+use std::sync::Arc;
+
+use isotach_model::{DataType, UserType, Values};
+
+use super::variable::AttributeValue;
+use super::{DimensionHandle, VariableOptions, VariableWriter};
+use crate::draft::{AttributeOwner, GroupId};
+use crate::error::Result;
+use crate::write::session::Session;
+
+/// A group of a file that is being written. Cheap to clone.
+#[derive(Clone)]
+pub struct GroupWriter {
+    session: Arc<Session>,
+    id: GroupId,
+}
+
+impl GroupWriter {
+    pub(super) fn new(session: Arc<Session>, id: GroupId) -> Self {
+        Self { session, id }
+    }
+
+    /// Defines a dimension of `len` elements; without a length an unlimited one.
+    pub fn define_dimension(&self, name: &str, len: Option<u64>) -> Result<DimensionHandle> {
+        let defined = self.session.change(|draft| draft.define_dimension(self.id, name, len));
+        defined.map(DimensionHandle)
+    }
+
+    /// The dimension `name` of this group or the nearest above it that has one.
+    pub fn find_dimension(&self, name: &str) -> Result<Option<DimensionHandle>> {
+        let found = self.session.look(|draft| Ok(draft.find_dimension(self.id, name)))?;
+        Ok(found.map(DimensionHandle))
+    }
+
+    /// Defines a group in this group.
+    pub fn define_group(&self, name: &str) -> Result<GroupWriter> {
+        let id = self.session.change(|draft| draft.define_group(self.id, name))?;
+        Ok(Self::new(Arc::clone(&self.session), id))
+    }
+
+    /// The group of that name in this group.
+    pub fn group(&self, name: &str) -> Result<Option<GroupWriter>> {
+        let found = self.session.look(|draft| {
+            let group = draft.group(self.id)?;
+            Ok(group.groups.get(name).copied())
+        })?;
+        Ok(found.map(|id| Self::new(Arc::clone(&self.session), id)))
+    }
+
+    /// Defines a user-defined type in this group, and gives it as variables and attributes take it.
+    pub fn define_type(&self, user: UserType) -> Result<DataType> {
+        self.session.change(|draft| {
+            let id = draft.define_type(self.id, user)?;
+            Ok(DataType::User(Arc::clone(&draft.user_type(id)?.user)))
+        })
+    }
+
+    /// Defines a variable along dimensions of this group or those above, outermost first.
+    pub fn define_variable(
+        &self,
+        name: &str,
+        data_type: impl Into<DataType>,
+        dimensions: &[DimensionHandle],
+        options: VariableOptions,
+    ) -> Result<VariableWriter> {
+        let along: Vec<_> = dimensions.iter().map(|handle| handle.0).collect();
+        let id = self.session.change(|draft| {
+            draft.define_variable(self.id, name, data_type.into(), &along, options)
+        })?;
+        Ok(VariableWriter::new(Arc::clone(&self.session), id))
+    }
+
+    /// The variable of that name in this group.
+    pub fn variable(&self, name: &str) -> Result<Option<VariableWriter>> {
+        let found = self.session.look(|draft| {
+            let group = draft.group(self.id)?;
+            Ok(group.variables.get(name).copied())
+        })?;
+        Ok(found.map(|id| VariableWriter::new(Arc::clone(&self.session), id)))
+    }
+
+    /// Sets an attribute; its type is that of the values.
+    pub fn set_attribute(&self, name: &str, value: impl Into<AttributeValue>) -> Result<()> {
+        let AttributeValue { data_type, values } = value.into();
+        self.set_typed_attribute(name, data_type, values)
+    }
+
+    /// Sets an attribute of any type.
+    pub fn set_typed_attribute(
+        &self,
+        name: &str,
+        data_type: DataType,
+        values: Values,
+    ) -> Result<()> {
+        self.session.set_attribute(AttributeOwner::Group(self.id), name, data_type, values)
+    }
+
+    /// Deletes an attribute.
+    pub fn delete_attribute(&self, name: &str) -> Result<()> {
+        let owner = AttributeOwner::Group(self.id);
+        self.session.change(|draft| draft.delete_attribute(owner, name))
+    }
+
+    /// Renames an attribute; its place among the others stays.
+    pub fn rename_attribute(&self, from: &str, to: &str) -> Result<()> {
+        let owner = AttributeOwner::Group(self.id);
+        self.session.change(|draft| draft.rename_attribute(owner, from, to))
+    }
+
+    /// Renames this group.
+    pub fn rename(&self, to: &str) -> Result<()> {
+        self.session.change(|draft| draft.rename_group(self.id, to))
+    }
+
+    /// Deletes this group with everything in it.
+    pub fn delete(&self) -> Result<()> {
+        self.session.change(|draft| draft.delete_group(self.id))
+    }
+}

@@ -1,0 +1,190 @@
+//! How files are created and opened for writing, and how variables are stored.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use isotach_codec::Filter;
+use isotach_model::Values;
+
+use super::Writer;
+use crate::error::Result;
+use crate::file::Format;
+use crate::storage::Durability;
+
+use crate::variable::{Endianness, StorageKind};
+use crate::write::session::Session;
+
+/// Which structures of HDF5 a new file is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Layout {
+    /// What HDF5 1.8 and everything after it reads.
+    #[default]
+    Compatible,
+    /// The chunk indexes of HDF5 1.10: fixed arrays, extensible arrays, version-2 B-trees.
+    Latest,
+}
+
+/// What happens to a file that is there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Overwrite {
+    /// It is emptied at once.
+    #[default]
+    Truncate,
+    /// It stays until the new file is closed, which then takes its place.
+    Replace,
+    /// It stays, and creating fails.
+    Never,
+}
+
+/// How to create a file.
+#[derive(Debug, Clone)]
+pub struct CreateOptions {
+    /// Which of netCDF's formats.
+    pub format: Format,
+    /// Which structures, for HDF5.
+    pub layout: Layout,
+    /// What happens to a file that is there already.
+    pub overwrite: Overwrite,
+    /// Bytes kept for others before the HDF5 file begins: 0, 512, or twice that, and so on.
+    pub user_block_bytes: u64,
+    /// Whether what is never written reads as fill values, where a variable does not say.
+    pub fill: bool,
+    /// How it is written.
+    pub edit: EditOptions,
+}
+
+/// How to write to a file.
+#[derive(Debug, Clone)]
+pub struct EditOptions {
+    /// Against what commits protect.
+    pub durability: Durability,
+    /// After how much time a write commits by itself; `None` for never.
+    pub commit_interval: Option<Duration>,
+    /// Whether a second writer is kept out.
+    pub lock: bool,
+    /// Room in classic files for what is defined later.
+    pub header_room: HeaderRoom,
+}
+
+/// `nc__enddef`'s room and alignment in classic files, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HeaderRoom {
+    /// Free behind the header.
+    pub header_free: u64,
+    /// Alignment of the values that do not belong to records.
+    pub fixed_alignment: u64,
+    /// Free behind them.
+    pub fixed_free: u64,
+    /// Alignment of the records.
+    pub record_alignment: u64,
+}
+
+impl Default for HeaderRoom {
+    fn default() -> Self {
+        Self { header_free: 0, fixed_alignment: 4, fixed_free: 0, record_alignment: 4 }
+    }
+}
+
+impl Default for EditOptions {
+    fn default() -> Self {
+        Self {
+            durability: Durability::default(),
+            commit_interval: Some(Duration::from_secs(5)),
+            lock: true,
+            header_room: HeaderRoom::default(),
+        }
+    }
+}
+
+impl Default for CreateOptions {
+    fn default() -> Self {
+        Self {
+            format: Format::NetCdf4,
+            layout: Layout::default(),
+            overwrite: Overwrite::default(),
+            user_block_bytes: 0,
+            fill: true,
+            edit: EditOptions::default(),
+        }
+    }
+}
+
+impl CreateOptions {
+    /// The defaults, for a format.
+    pub fn new(format: Format) -> Self {
+        Self { format, ..Self::default() }
+    }
+
+    /// Creates a local file.
+    pub fn create(&self, path: impl AsRef<Path>) -> Result<Writer> {
+        Session::create(path.as_ref(), self).map(|session| Writer::new(Arc::new(session)))
+    }
+
+    /// Creates a file in memory; `name` stands in errors.
+    pub fn create_in_memory(&self, name: &str) -> Result<Writer> {
+        Session::create_in_memory(name, self).map(|session| Writer::new(Arc::new(session)))
+    }
+}
+
+/// How a variable is stored; what is not said is chosen by the rules of `docs/decisions`.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct VariableOptions {
+    /// Contiguous, chunked or compact.
+    pub layout: Option<StorageKind>,
+    /// Elements of a chunk along each dimension.
+    pub chunk_shape: Option<Vec<u64>>,
+    /// Filters in the order in which they are applied.
+    pub filters: Vec<FilterRequest>,
+    /// Byte order of numbers.
+    pub endianness: Option<Endianness>,
+    /// What elements that are never written read as.
+    pub fill: Fill,
+    /// Rounding before values are stored.
+    pub quantization: Option<Quantization>,
+}
+
+/// What elements that are never written read as.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Fill {
+    /// The type's default fill value.
+    #[default]
+    Default,
+    /// Nothing in particular: no values are written ahead.
+    None,
+    /// This one element; it stands in the attribute `_FillValue` too.
+    Value(Values),
+}
+
+/// A filter as a user asks for it. What the file says of it also depends on the variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FilterRequest {
+    /// Bytes of equal significance together.
+    Shuffle,
+    /// zlib's format, levels 0 to 9.
+    Deflate { level: u32 },
+    /// A checksum.
+    Fletcher32,
+    /// Szip: option mask (4 entropy coding, 32 nearest neighbour) and pixels of a block.
+    Szip { option_mask: u32, pixels_per_block: u32 },
+    /// Integers and floats in as many bits as they need.
+    ScaleOffset { scale_type: u32, scale_factor: i32 },
+    /// Only the significant bits of numbers.
+    NBit,
+    /// Any other, by its registered number, with the parameters that its documentation names. Those
+    /// which follow from the variable are filled in for filters that are known.
+    Registered { id: u16, parameters: Vec<u32> },
+    /// Exactly this filter.
+    Exact(Filter),
+}
+
+/// netCDF's ways of rounding floats so that they compress.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quantization {
+    /// BitGroom: that many significant decimal digits.
+    BitGroom(u32),
+    /// Granular BitRound: that many significant decimal digits.
+    GranularBitRound(u32),
+    /// BitRound: that many significant bits.
+    BitRound(u32),
+}

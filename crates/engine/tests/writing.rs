@@ -1,0 +1,294 @@
+//! Files that are written are read back as what was written: while they are open, and when they are
+//! closed and opened anew.
+
+use isotach::model::selection::{Axis, Selection};
+use isotach::model::{Atomic, DataType, Field, UserClass, UserType, Values};
+use isotach::{
+    CreateOptions, DefinitionFault, ErrorKind, File, Fill, FilterRequest, Format, OpenOptions,
+    StorageKind, VariableOptions, Writer,
+};
+
+const ALL_FORMATS: [Format; 5] = [
+    Format::Classic,
+    Format::Offset64Bit,
+    Format::Data64Bit,
+    Format::NetCdf4,
+    Format::NetCdf4Classic,
+];
+
+fn create(format: Format) -> Writer {
+    CreateOptions::new(format).create_in_memory("test").unwrap()
+}
+
+/// The file as others find it.
+fn closed(writer: Writer) -> File {
+    let bytes = writer.into_bytes().unwrap().unwrap();
+    let storage = std::sync::Arc::new(isotach::storage::Memory::new(bytes));
+    OpenOptions::default().open_storage("test", storage).unwrap()
+}
+
+fn range(start: u64, count: u64) -> Axis {
+    Axis::range(start, count, 1)
+}
+
+fn select(axes: impl IntoIterator<Item = Axis>) -> Selection {
+    Selection { axes: axes.into_iter().collect() }
+}
+
+/// Everything that a reader sees, as text.
+fn contents(file: &File) -> String {
+    fn walk(group: &isotach::Group, into: &mut Vec<String>) {
+        for dimension in group.dimensions().unwrap().iter() {
+            let (path, len) = (dimension.path(), dimension.len());
+            into.push(format!("{path} {len} {} {}", dimension.is_unlimited(), dimension.id()));
+        }
+        for user in group.types().unwrap().iter() {
+            into.push(format!("{user:?}"));
+        }
+        for attribute in group.attributes().unwrap().iter() {
+            into.push(format!("{} {:?}", attribute.name(), attribute.values().unwrap()));
+        }
+        for variable in group.variables().unwrap() {
+            let dimensions = variable.dimensions().unwrap();
+            let along: Vec<String> = dimensions.iter().map(isotach::Dimension::path).collect();
+            into.push(format!("{} {:?} {along:?}", variable.path(), variable.data_type()));
+            for attribute in variable.attributes().unwrap().iter() {
+                into.push(format!("  {} {:?}", attribute.name(), attribute.values().unwrap()));
+            }
+            let all = Selection::all(&variable.shape().unwrap());
+            into.push(format!("  {:?}", variable.read(&all).unwrap()));
+        }
+        for below in group.groups().unwrap() {
+            into.push(below.path().to_owned());
+            walk(&below, into);
+        }
+    }
+    let mut lines = Vec::new();
+    walk(&file.root(), &mut lines);
+    lines.join("\n")
+}
+
+#[test]
+fn an_empty_file() {
+    for format in ALL_FORMATS {
+        let file = closed(create(format));
+        assert_eq!(file.format().unwrap(), format);
+        assert_eq!(contents(&file), "");
+    }
+}
+
+#[test]
+fn dimensions_attributes_variables_and_values() {
+    for format in ALL_FORMATS {
+        let writer = create(format);
+        let root = writer.root();
+        root.set_attribute("title", "winds").unwrap();
+        root.set_attribute("levels", vec![1.5_f64, 2.5]).unwrap();
+        let time = root.define_dimension("time", None).unwrap();
+        let x = root.define_dimension("x", Some(3)).unwrap();
+        let plain = VariableOptions::default;
+        let times = root.define_variable("time", Atomic::Double, &[time], plain()).unwrap();
+        let speed = root.define_variable("speed", Atomic::Float, &[time, x], plain()).unwrap();
+        let count = root.define_variable("count", Atomic::Int, &[], plain()).unwrap();
+        let name = root.define_variable("name", Atomic::Char, &[x], plain()).unwrap();
+        speed.set_attribute("units", "m s-1").unwrap();
+        speed.set_attribute("_FillValue", -1.0_f32).unwrap();
+        times.write_as(&select([range(0, 2)]), &[10.0_f64, 20.0]).unwrap();
+        speed.write_as(&select([range(0, 1), range(0, 3)]), &[1.0_f32, 2.0, 3.0]).unwrap();
+        speed.write_as(&select([range(3, 1), range(1, 2)]), &[4_i16, 5]).unwrap();
+        count.write_as(&select([]), &[7_i32]).unwrap();
+        name.write(&select([range(0, 3)]), &Values::Char(b"abc".to_vec())).unwrap();
+        let open = contents(&writer.file());
+        let file = closed(writer);
+        assert_eq!(contents(&file), open, "{format:?}");
+        let speed = file.variable("speed").unwrap();
+        let (values, _) = speed.read_as::<f32>(&Selection::all(&[4, 3])).unwrap();
+        let expected = [1.0, 2.0, 3.0, -1.0, -1.0, -1.0, -1.0, -1.0, -1.0, -1.0, 4.0, 5.0];
+        assert_eq!(values, expected, "{format:?}");
+        let times = file.variable("time").unwrap().read(&Selection::all(&[4])).unwrap();
+        let fill = isotach::model::fill::DOUBLE;
+        assert_eq!(times, Values::F64(vec![10.0, 20.0, fill, fill]), "{format:?}");
+    }
+}
+
+#[test]
+fn several_commits_add_to_one_another() {
+    for format in ALL_FORMATS {
+        let writer = create(format);
+        let root = writer.root();
+        let time = root.define_dimension("time", None).unwrap();
+        let plain = VariableOptions::default;
+        let first = root.define_variable("first", Atomic::Int, &[time], plain()).unwrap();
+        for record in 0..20_u64 {
+            first.write_as(&select([range(record, 1)]), &[record as i32]).unwrap();
+            if record == 10 {
+                let name = "a variable that comes later and has a name which needs room";
+                let later = root.define_variable(name, Atomic::Short, &[time], plain()).unwrap();
+                later.set_attribute("long_name", "x".repeat(300).as_str()).unwrap();
+                root.set_attribute("history", "y".repeat(300).as_str()).unwrap();
+                later.write_as(&select([range(2, 2)]), &[1_i16, 2]).unwrap();
+            }
+            writer.commit().unwrap();
+        }
+        let open = contents(&writer.file());
+        let file = closed(writer);
+        assert_eq!(contents(&file), open, "{format:?}");
+        let (values, _) =
+            file.variable("first").unwrap().read_as::<i32>(&Selection::all(&[20])).unwrap();
+        assert_eq!(values, (0..20).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn groups_types_strings_and_filters() {
+    let writer = create(Format::NetCdf4);
+    let root = writer.root();
+    let x = root.define_dimension("x", Some(4)).unwrap();
+    let group = root.define_group("deep").unwrap().define_group("er").unwrap();
+    let y = group.define_dimension("y", None).unwrap();
+    let string =
+        group.define_variable("s", Atomic::String, &[y], VariableOptions::default()).unwrap();
+    let words = ["", "one", "two three"].map(|word| Some(word.as_bytes().into()));
+    string.write(&select([range(0, 3)]), &Values::String(words.to_vec())).unwrap();
+    string.set_attribute("words", vec!["a".to_owned(), "bc".to_owned()]).unwrap();
+    let pair = UserType {
+        name: "pair".to_owned(),
+        group: String::new(),
+        size: 16,
+        class: UserClass::Compound(vec![
+            Field { name: "a".to_owned(), offset: 0, data_type: Atomic::Int.into(), shape: vec![] },
+            Field {
+                name: "b".to_owned(),
+                offset: 8,
+                data_type: Atomic::Double.into(),
+                shape: vec![],
+            },
+        ]),
+    };
+    let pair: DataType = root.define_type(pair).unwrap();
+    let pairs = root.define_variable("pairs", pair, &[x], VariableOptions::default()).unwrap();
+    let members = vec![
+        ("a".to_owned(), Values::I32(vec![1, 2])),
+        ("b".to_owned(), Values::F64(vec![0.5, 0.25])),
+    ];
+    pairs.write(&select([range(1, 2)]), &Values::Compound { count: 2, members }).unwrap();
+    let options = VariableOptions {
+        chunk_shape: Some(vec![2, 3]),
+        filters: vec![
+            FilterRequest::Shuffle,
+            FilterRequest::Deflate { level: 4 },
+            FilterRequest::Fletcher32,
+        ],
+        ..VariableOptions::default()
+    };
+    let packed = group.define_variable("packed", Atomic::Int64, &[y, x], options).unwrap();
+    let numbers: Vec<i64> = (0..20).collect();
+    packed.write_as(&select([range(0, 5), range(0, 4)]), &numbers).unwrap();
+    let open = contents(&writer.file());
+    let file = closed(writer);
+    assert_eq!(contents(&file), open);
+    let packed = file.variable("deep/er/packed").unwrap();
+    assert_eq!(packed.storage().unwrap().kind, StorageKind::Chunked);
+    assert_eq!(packed.storage().unwrap().filters.len(), 3);
+    assert_eq!(packed.read(&Selection::all(&[5, 4])).unwrap(), Values::I64(numbers));
+}
+
+#[test]
+fn many_variables_and_attributes() {
+    let writer = create(Format::NetCdf4);
+    let root = writer.root();
+    let x = root.define_dimension("x", Some(2)).unwrap();
+    for index in 0..500 {
+        let name = format!("variable_{index}");
+        let options = VariableOptions { fill: Fill::None, ..VariableOptions::default() };
+        let variable = root.define_variable(&name, Atomic::Int, &[x], options).unwrap();
+        variable.set_attribute("number", index).unwrap();
+        variable.write_as(&select([range(0, 2)]), &[index, -index]).unwrap();
+        root.set_attribute(&format!("attribute_{index}"), vec![f64::from(index); 20]).unwrap();
+    }
+    root.set_attribute("large", vec![1_u8; 100_000]).unwrap();
+    let open = contents(&writer.file());
+    assert_eq!(contents(&closed(writer)), open);
+}
+
+#[test]
+fn renaming_and_deleting() {
+    let writer = create(Format::NetCdf4);
+    let root = writer.root();
+    let x = root.define_dimension("x", Some(2)).unwrap();
+    let plain = VariableOptions::default;
+    let axis = root.define_variable("x", Atomic::Int, &[x], plain()).unwrap();
+    let value = root.define_variable("value", Atomic::Float, &[x], plain()).unwrap();
+    axis.write_as(&select([range(0, 2)]), &[1, 2]).unwrap();
+    value.set_attribute("a", 1).unwrap();
+    value.set_attribute("b", 2).unwrap();
+    writer.commit().unwrap();
+    axis.rename("position").unwrap();
+    value.rename_attribute("a", "c").unwrap();
+    value.delete_attribute("b").unwrap();
+    writer.commit().unwrap();
+    writer.rename_dimension(x, "position").unwrap();
+    root.define_group("gone").unwrap();
+    writer.commit().unwrap();
+    root.group("gone").unwrap().unwrap().delete().unwrap();
+    value.delete().unwrap();
+    assert!(matches!(
+        value.set_attribute("d", 1).unwrap_err().kind,
+        ErrorKind::Definition(DefinitionFault::Deleted { what: "variable" })
+    ));
+    let open = contents(&writer.file());
+    let file = closed(writer);
+    assert_eq!(contents(&file), open);
+    let position = file.variable("position").unwrap();
+    assert_eq!(position.dimensions().unwrap()[0].name(), "position");
+    assert_eq!(position.read(&Selection::all(&[2])).unwrap(), Values::I32(vec![1, 2]));
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let writer = create(Format::Classic);
+    let root = writer.root();
+    let fault = |error: isotach::Error| match error.kind {
+        ErrorKind::Definition(fault) => fault,
+        other => panic!("{other}"),
+    };
+    let time = root.define_dimension("time", None).unwrap();
+    let x = root.define_dimension("x", Some(2)).unwrap();
+    assert_eq!(
+        fault(root.define_dimension("y", None).unwrap_err()),
+        DefinitionFault::SecondUnlimited
+    );
+    let plain = VariableOptions::default;
+    let define = |name, data_type, dimensions: &[_]| {
+        root.define_variable(name, data_type, dimensions, plain()).map(drop)
+    };
+    assert_eq!(
+        fault(define("a", Atomic::Int, &[x, time]).unwrap_err()),
+        DefinitionFault::UnlimitedNotFirst
+    );
+    assert!(matches!(
+        fault(define("a", Atomic::Int64, &[x]).unwrap_err()),
+        DefinitionFault::NotInFormat { .. }
+    ));
+    define("a", Atomic::Int, &[x]).unwrap();
+    assert_eq!(
+        fault(define("a", Atomic::Int, &[x]).unwrap_err()),
+        DefinitionFault::NameInUse { what: "variable", name: "a".to_owned() }
+    );
+    assert!(matches!(
+        fault(define("a/b", Atomic::Int, &[x]).unwrap_err()),
+        DefinitionFault::Name(_)
+    ));
+    assert!(matches!(
+        fault(root.define_group("g").map(drop).unwrap_err()),
+        DefinitionFault::NotInFormat { what: "groups", .. }
+    ));
+    let a = root.variable("a").unwrap().unwrap();
+    let error = a.write_as(&select([range(1, 2)]), &[1, 2]).unwrap_err();
+    assert!(matches!(error.kind, ErrorKind::Selection(_)), "{error}");
+    let error = a.write_as(&select([range(0, 2)]), &[1]).unwrap_err();
+    assert!(matches!(error.kind, ErrorKind::Source { .. }), "{error}");
+    writer.clone().close().unwrap();
+    let error = a.write_as(&select([range(0, 1)]), &[1]).unwrap_err();
+    assert!(matches!(error.kind, ErrorKind::Closed), "{error}");
+}
