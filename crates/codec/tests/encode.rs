@@ -237,6 +237,12 @@ fn a_filter_that_cannot_be_applied_is_an_error_or_left_out() {
         assert_eq!(optional(pipeline).encode(&[7; 100], &mut scratch, &mut stored), Ok(1));
         assert_eq!(stored, [7; 100]);
     }
+    // Parts of elements can be neither szipped nor bit-shuffled.
+    for codec in [pipeline(&[(4, &[169, 8, 32, 16])]), pipeline(&[(32008, &[0, 4, 4, 0, 2])])] {
+        let error = codec.encode(&[7; 101], &mut scratch, &mut stored).unwrap_err();
+        assert!(matches!(error.kind, ErrorKind::Corrupt { at_byte: 101, .. }), "{error}");
+        assert_eq!(optional(codec).encode(&[7; 101], &mut scratch, &mut stored), Ok(1));
+    }
     // A mask has 32 bits.
     let mut many = Pipeline { filters: vec![filter(2, &[1]); 32] };
     many.filters.push(filter(32013, &[]));

@@ -69,15 +69,19 @@ pub(crate) fn encode(
     let too_long =
         ErrorKind::Length { expected_bytes: u32::MAX as usize, decoded_bytes: input.len() };
     let len = u32::try_from(input.len()).map_err(|_| too_long)?;
+    let pixel_bytes = layout.word_bytes.max(layout.sample_bytes);
+    if !input.len().is_multiple_of(pixel_bytes) {
+        let what = "szip length is no multiple of the pixel size";
+        return Err(ErrorKind::Corrupt { what, at_byte: input.len() });
+    }
     reserve(output, LENGTH_LEN + input.len() + input.len() / 8)?;
     output.extend(len.to_le_bytes());
     let mut rows = Vec::new();
     let samples = if layout.word_bytes == 1 {
         input
     } else {
-        let words = &input[..input.len() / layout.word_bytes * layout.word_bytes];
-        fill_vec(&mut rows, words.len(), |rows| {
-            rows.extend_with(words.len(), |place| simd::shuffle(words, layout.word_bytes, place))
+        fill_vec(&mut rows, input.len(), |rows| {
+            rows.extend_with(input.len(), |place| simd::shuffle(input, layout.word_bytes, place))
         })?;
         &rows
     };
