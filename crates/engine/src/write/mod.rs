@@ -17,6 +17,9 @@ pub(crate) mod session;
 pub mod space;
 mod target;
 
+pub use commit::{Commit, CommitError, Committer};
+pub use space::Space;
+
 use isotach_model::convert::{RangeReport, Rules};
 use isotach_model::selection::Selection;
 use isotach_model::{StoredType, Values};
