@@ -206,6 +206,9 @@ fn random_run(
         writer.commit();
         states.push(writer.committed.clone());
         ends.push(storage.event_count());
+        let end = read_root(storage.as_ref()).0;
+        let record = recovery::find(&name(), storage.as_ref(), BASE, end).unwrap();
+        assert_eq!(record, None, "what is over leaves no record behind");
     }
     writer.close();
     let len = storage.len().unwrap();

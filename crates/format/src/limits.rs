@@ -38,3 +38,6 @@ pub const BUILT_BYTES: u64 = 1 << 32;
 /// Bytes of a redo record, which has twice the bytes that a commit changes in place: object headers
 /// and nodes of chunk indexes, some megabytes for thousands of variables.
 pub const REDO_RECORD_BYTES: u64 = 1 << 30;
+/// Changes in a redo record: a few for each object. Each is held against the file before it is
+/// believed.
+pub const REDO_RECORD_CHANGES: u64 = 1 << 22;

@@ -72,12 +72,14 @@ pub fn byte_len(prefix: &[u8; PREFIX_BYTES]) -> Option<u64> {
 
 impl Record {
     /// Bytes of a record of changes of `lengths`; `None` for more than any record has.
-    pub fn encoded_len(lengths: impl Iterator<Item = usize>) -> Option<u64> {
+    pub fn encoded_len(lengths: &[usize]) -> Option<u64> {
         let fixed = (FIXED_BYTES + CHECKSUM_BYTES) as u64;
-        lengths
-            .map(|length| length as u64)
-            .try_fold(fixed, |sum, length| sum.checked_add(length.checked_mul(2)?)?.checked_add(16))
-            .filter(|&len| len <= limits::REDO_RECORD_BYTES)
+        let add = |sum: u64, &length: &usize| {
+            sum.checked_add((length as u64).checked_mul(2)?)?.checked_add(16)
+        };
+        let len = lengths.iter().try_fold(fixed, add)?;
+        let is_small = lengths.len() as u64 <= limits::REDO_RECORD_CHANGES;
+        (is_small && len <= limits::REDO_RECORD_BYTES).then_some(len)
     }
 
     /// The bytes of the record.
@@ -129,7 +131,8 @@ impl Record {
         }
         let end = cursor.u64()?;
         let count = cursor.u64()?;
-        cursor.limited("count of changes", count, body_bytes / 16)?;
+        let limit = limits::REDO_RECORD_CHANGES.min(body_bytes / 16);
+        cursor.limited("count of changes", count, limit)?;
         let extents = decode_extents(&mut cursor, count, end)?;
         let mut changes = Vec::with_capacity(extents.len());
         for (address, length) in extents {
@@ -195,10 +198,10 @@ mod tests {
         let record = record();
         let bytes = record.encode();
         assert_eq!(byte_len(bytes[..PREFIX_BYTES].try_into().unwrap()), Some(bytes.len() as u64));
-        assert_eq!(Record::encoded_len([10, 1].into_iter()), Some(bytes.len() as u64));
+        assert_eq!(Record::encoded_len(&[10, 1]), Some(bytes.len() as u64));
         assert_eq!(Record::decode(&bytes, 100), Ok(record));
         assert_eq!(edited(|_| {}), Ok(self::record()));
-        assert_eq!(Record::encoded_len([usize::MAX].into_iter()), None);
+        assert_eq!(Record::encoded_len(&[usize::MAX]), None);
     }
 
     #[test]

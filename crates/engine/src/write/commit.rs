@@ -253,8 +253,9 @@ impl Committer {
         if changes.is_empty() {
             return Ok(0);
         }
-        let lengths = changes.iter().map(|change| change.after.len()).chain([root_len]);
-        Record::encoded_len(lengths).ok_or_else(|| {
+        let mut lengths: Vec<usize> = changes.iter().map(|change| change.after.len()).collect();
+        lengths.push(root_len);
+        Record::encoded_len(&lengths).ok_or_else(|| {
             let value = changes.iter().map(|change| change.after.len() as u64).sum();
             let limit = isotach_format::limits::REDO_RECORD_BYTES / 2;
             Error::new(

@@ -67,6 +67,7 @@ impl Space {
     pub fn free(&self, address: u64, bytes: u64) {
         let mut state = self.lock();
         let range = address..address.saturating_add(bytes);
+        debug_assert!(!state.is_unused(&range), "{range:?} is freed twice");
         let mut from = range.start;
         for fresh in state.fresh.remove(range.clone()) {
             state.freed.insert(from..fresh.start);
@@ -158,6 +159,11 @@ impl State {
         address
     }
 
+    /// Whether a part of `range` is free already or waits for it.
+    fn is_unused(&self, range: &Range<u64>) -> bool {
+        self.free.extents.overlaps(range) || self.waiting.overlaps(range)
+    }
+
     /// Makes `range` free; the end of the file is where the last byte is that is not.
     fn give_back(&mut self, range: Range<u64>) {
         self.free.insert(range);
@@ -193,6 +199,11 @@ impl Extents {
         }
         self.by_start.insert(range.start, range.end);
         range
+    }
+
+    fn overlaps(&self, range: &Range<u64>) -> bool {
+        let before_end = self.by_start.range(..range.end).next_back();
+        before_end.is_some_and(|(_, &end)| end > range.start)
     }
 
     /// Takes out what lies in `range`: its parts that were there, ascending.
