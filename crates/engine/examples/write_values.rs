@@ -1,8 +1,8 @@
 //! Times writing the values of one variable, beside plain `write` of the same bytes:
-//! `cargo run --release -p isotach --example write_values [DIRECTORY [MIB]]`.
+//! `cargo run --release -p isotach --example write_values [DIRECTORY [MIB [PART OF A NAME]]]`.
 //!
 //! Everything goes to a new file each time, without structures around it; the shortest of some runs
-//! counts. `MIB` is the size of the compressed rows' array.
+//! counts. `MIB` is the size of the compressed rows' array; only rows whose name has the part are run.
 
 use std::fs::File;
 use std::io::Write;
@@ -17,7 +17,7 @@ use isotach::storage::writable_file::Creation;
 use isotach::write::data::{Allocate, ChunkParts, ChunkStore, Store, StridedStore, Target};
 use isotach_codec::{Filter, Pipeline};
 
-const RUNS: usize = 7;
+const RUNS: usize = 15;
 /// Axes of the 2008 report's table.
 const SIDE: u64 = 3162;
 
@@ -39,22 +39,34 @@ fn main() -> Outcome {
     let directory = arguments.next().map_or_else(std::env::temp_dir, PathBuf::from);
     let mib: u64 = arguments.next().map_or(Ok(256), |text| text.parse())?;
     let path = directory.join(format!("isotach-write-{}.bin", std::process::id()));
-    let outcome = squares(&path).and_then(|()| compressed(&path, mib));
+    let part = arguments.next().unwrap_or_default();
+    let outcome = squares(&path, &part).and_then(|()| compressed(&path, mib, &part));
     std::fs::remove_file(&path)?;
     outcome
 }
 
 /// 3162 x 3162 integers in every way.
-fn squares(path: &Path) -> Outcome {
+fn squares(path: &Path, part: &str) -> Outcome {
     let values: Vec<u8> = (0..(SIDE * SIDE) as u32).flat_map(u32::to_le_bytes).collect();
     let shape = [SIDE, SIDE];
     let plain = shortest(|| {
+        let mut file = File::create(path)?;
         let start = Instant::now();
-        File::create(path)?.write_all(&values)?;
+        file.write_all(&values)?;
         Ok(start.elapsed())
     })?;
     report("plain write", plain, values.len(), plain);
+    let by_row = shortest(|| {
+        let mut file = File::create(path)?;
+        let start = Instant::now();
+        values.chunks(SIDE as usize * 4).try_for_each(|row| file.write_all(row))?;
+        Ok(start.elapsed())
+    })?;
+    report("plain write, row by row", by_row, values.len(), plain);
     let run = |name: &str, make: &dyn Fn(Target) -> isotach::Result<Store>, rows: u64| {
+        if !name.contains(part) {
+            return Ok(());
+        }
         let time = shortest(|| {
             let store = make(target(path)?)?;
             let start = Instant::now();
@@ -86,7 +98,7 @@ fn squares(path: &Path) -> Outcome {
 }
 
 /// Climate-like numbers, deflated.
-fn compressed(path: &Path, mib: u64) -> Outcome {
+fn compressed(path: &Path, mib: u64, part: &str) -> Outcome {
     let (rows, columns) = (1024, 1024);
     let steps = (mib << 20) / (rows * columns * 4);
     let mut state = 1u32;
@@ -104,6 +116,10 @@ fn compressed(path: &Path, mib: u64) -> Outcome {
         |id, parameter| Filter { id, name: None, optional: false, parameters: vec![parameter] };
     for (name, chunk) in [("128 KiB", [1, 32, 1024]), ("4 MiB", [1, 1024, 1024])] {
         for (how, per_write) in [("whole", steps), ("step by step", 1)] {
+            let name = format!("shuffle, deflate 1, {name}, {how}");
+            if !name.contains(part) {
+                continue;
+            }
             let time = shortest(|| {
                 let pipeline = Pipeline { filters: vec![filter(2, 4), filter(1, 1)] };
                 let store = chunks(target(path)?, &chunk, &shape, pipeline)?;
@@ -120,8 +136,7 @@ fn compressed(path: &Path, mib: u64) -> Outcome {
             })?;
             let stored = std::fs::metadata(path)?.len();
             let share = 100.0 * stored as f64 / values.len() as f64;
-            let name = format!("shuffle, deflate 1, {name}, {how} ({share:.1} %)");
-            report(&name, time, values.len(), time);
+            report(&format!("{name} ({share:.1} %)"), time, values.len(), time);
         }
     }
     Ok(())

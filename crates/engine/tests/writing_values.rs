@@ -10,7 +10,7 @@ use isotach::cache::FileNumber;
 use isotach::model::convert::Rules;
 use isotach::model::selection::{Axis, Selection};
 use isotach::model::{StoredType, shape};
-use isotach::plan::layout::{ArrayId, ArrayLayout, ChunkIndex};
+use isotach::plan::layout::{ArrayId, ArrayLayout, ChunkIndex, Placement};
 use isotach::read::Array;
 use isotach::write::data::{
     ChunkParts, ChunkStore, InlineStore, Store, StridedStore, Target, set_buffer_budget,
@@ -89,6 +89,29 @@ impl Written {
             };
             Store::Chunked(ChunkStore::new(target, parts).unwrap())
         })
+    }
+
+    /// The same variable after its file was closed and opened again.
+    fn reopened(self, shape: &[u64], max_shape: &[u64], filters: u8) -> Self {
+        let target = Target {
+            storage: self.disk.clone(),
+            space: self.space.clone(),
+            file: "made up".into(),
+            path: "/x".into(),
+        };
+        let existing = self.chunks().table();
+        let Placement::Chunked(chunked) = self.store.placement() else { panic!("not chunked") };
+        let parts = ChunkParts {
+            chunk_shape: chunked.chunk_shape,
+            max_shape: max_shape.to_vec(),
+            element_size: self.element_size,
+            fill: self.fill.clone(),
+            shape: shape.to_vec(),
+            pipeline: Arc::new(pipeline(filters, self.element_size)),
+            edge_chunks_unfiltered: chunked.edge_chunks_unfiltered,
+            existing: Some(existing),
+        };
+        Self { store: Store::Chunked(ChunkStore::new(target, parts).unwrap()), ..self }
     }
 
     fn strided(shape: &[u64], element_size: usize) -> Self {
@@ -253,14 +276,14 @@ proptest! {
         filters in 0u8..4,
         edge_chunks_unfiltered in any::<bool>(),
         budget in prop::sample::select(vec![0u64, 500, 2000, 1 << 20]),
-        operations in prop::collection::vec((0u8..8, any::<u64>()), 1..14),
+        operations in prop::collection::vec((0u8..9, any::<u64>()), 1..14),
     ) {
         let _alone = with_budget(budget);
         let chunk_shape: Vec<u64> = axes.iter().map(|axis| axis.0).collect();
         let mut shape: Vec<u64> = axes.iter().map(|axis| axis.1).collect();
         let max_of = |axis: &(u64, u64, bool)| if axis.2 { u64::MAX } else { axis.1 };
         let max_shape: Vec<u64> = axes.iter().map(max_of).collect();
-        let written = Written::chunked(
+        let mut written = Written::chunked(
             &chunk_shape, &shape, &max_shape, element_size, filters, edge_chunks_unfiltered,
         );
         let mut model = Model::new(&shape, element_size);
@@ -272,12 +295,15 @@ proptest! {
                     written.store.flush(&shape).unwrap();
                     prop_assert_eq!(written.read(&shape), model.elements.clone());
                 }
-                1 => {
+                1 | 3 => {
                     written.store.flush(&shape).unwrap();
                     written.chunks().mark_committed();
                     written.space.commit();
                     committed = committed_bytes(&written);
                     prop_assert_eq!(written.chunks().table().changed_count(), 0);
+                    if operation == 3 {
+                        written = written.reopened(&shape, &max_shape, filters);
+                    }
                 }
                 2 => {
                     let more = shape.iter().zip(&max_shape).map(|(len, max)| {
@@ -373,6 +399,76 @@ fn the_caller_goes_on_while_chunks_are_encoded() {
     assert_eq!(written.read(&shape)[row_bytes..], elements[row_bytes..]);
 }
 
+#[test]
+fn rows_of_a_large_chunk_go_to_their_place() {
+    let _alone = with_budget(1 << 20);
+    let (shape, max_shape) = ([64, 1024], [u64::MAX, 1024]);
+    let written = Written::chunked(&[64, 1024], &shape, &max_shape, 4, 0, false);
+    let mut model = Model::new(&shape, 4);
+    for row in 0..64 {
+        let bytes = Numbers(row).bytes(4096);
+        written.store.write(&rows(row, 1, 1024), &bytes, &shape).unwrap();
+        model.write(&rows(row, 1, 1024), &bytes);
+    }
+    let each: Vec<_> = (0..64).map(|row| (row * 4096, 4096)).collect();
+    assert_eq!(written.disk.take_writes(), each);
+    written.store.flush(&shape).unwrap();
+    assert_eq!(written.disk.take_writes(), []);
+    assert_eq!(written.disk.take_reads(), []);
+    assert_eq!(written.read(&shape), model.elements);
+
+    let written = Written::chunked(&[64, 1024], &shape, &max_shape, 4, 0, false);
+    written.store.write(&rows(60, 4, 1024), &[7; 4 * 4096], &shape).unwrap();
+    written.store.write(&rows(20, 10, 1024), &[7; 10 * 4096], &shape).unwrap();
+    written.disk.take_writes();
+    written.disk.fail_after(Some(1));
+    written.store.flush(&shape).unwrap_err();
+    written.disk.fail_after(None);
+    written.disk.take_writes();
+    written.store.flush(&shape).unwrap();
+    assert_eq!(written.disk.take_writes(), [(0, 20 * 4096), (30 * 4096, 30 * 4096)]);
+}
+
+#[test]
+fn large_chunks_hold_what_was_written() {
+    for seed in 0..24 {
+        let mut numbers = Numbers(seed);
+        let _alone = with_budget([0, 4 << 20][numbers.below(2) as usize]);
+        let chunk_shape = [[64, 1024], [16, 4096]][numbers.below(2) as usize];
+        let max_shape = [u64::MAX, 2000];
+        let mut shape = [50, 2000];
+        let written = Written::chunked(&chunk_shape, &shape, &max_shape, 4, 0, false);
+        let mut model = Model::new(&shape, 4);
+        let mut committed = Vec::new();
+        for _ in 0..8 {
+            match numbers.below(6) {
+                0 => {
+                    written.store.flush(&shape).unwrap();
+                    written.chunks().mark_committed();
+                    written.space.commit();
+                    committed = committed_bytes(&written);
+                }
+                1 => {
+                    shape[0] += numbers.below(40);
+                    model.grow(&shape);
+                }
+                kind => {
+                    let mut selection = numbers.selection(&shape);
+                    if kind > 3 {
+                        selection.axes[1] = Axis::all(2000);
+                    }
+                    let elements = elements_of(&mut numbers, &selection, 4);
+                    written.store.write(&selection, &elements, &shape).unwrap();
+                    model.write(&selection, &elements);
+                }
+            }
+            assert!(committed_bytes(&written) == committed);
+        }
+        written.store.flush(&shape).unwrap();
+        assert!(written.read(&shape) == model.elements, "{seed}");
+    }
+}
+
 fn rows(first: u64, count: u64, len: u64) -> Selection {
     Selection { axes: vec![Axis::range(first, count, 1), Axis::all(len)] }
 }
@@ -451,6 +547,33 @@ fn a_flushed_chunk_stays_and_is_not_read_back() {
     // Nothing has changed: nothing is written.
     written.store.flush(&[8, 8]).unwrap();
     assert_eq!(written.disk.take_writes(), []);
+}
+
+#[test]
+fn the_least_recently_used_part_goes_when_memory_is_short() {
+    // Room for some of the chunks of 4 KiB.
+    let _alone = with_budget(40 << 10);
+    let shape = [20 * 1024];
+    let written = Written::chunked(&[1024], &shape, &shape, 4, 0, false);
+    let elements = Numbers(1).bytes(20 * 4096);
+    let half = |chunk: u64, half: u64| {
+        let axes = vec![Axis::range(chunk * 1024 + half * 512, 512, 1)];
+        let from = (chunk * 4096 + half * 2048) as usize;
+        written.store.write(&Selection { axes }, &elements[from..from + 2048], &shape).unwrap();
+    };
+    (0..20).for_each(|chunk| half(chunk, 0));
+    let gone = written.disk.take_writes().iter().map(|(_, len)| len).sum::<u64>() / 4096;
+    assert!((12..18).contains(&gone), "{gone}");
+    // The youngest is there still, and whole now.
+    half(19, 1);
+    assert_eq!(written.disk.take_writes().len(), 1);
+    // The oldest is read back, when it goes again.
+    half(0, 1);
+    assert_eq!(written.disk.take_reads(), []);
+    (1..19).for_each(|chunk| half(chunk, 1));
+    written.store.flush(&shape).unwrap();
+    assert!((gone..20).contains(&(written.disk.take_reads().len() as u64)));
+    assert_eq!(written.read(&shape), elements);
 }
 
 #[test]

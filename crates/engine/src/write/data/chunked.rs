@@ -78,12 +78,12 @@ pub(super) struct Shared {
 }
 
 /// What all threads of a call need.
-struct Call<'c> {
+pub(super) struct Call<'c> {
     cover: &'c Cover,
-    elements: Elements<'c>,
+    pub(super) elements: Elements<'c>,
     shape: &'c [u64],
-    grid: &'c [u64],
-    moment: Moment,
+    pub(super) grid: &'c [u64],
+    pub(super) moment: Moment,
     /// Whether some chunk may be waiting.
     has_waiting: bool,
     /// Whole chunks that are encoded and written later, by other threads; `None` where that is not
@@ -195,7 +195,7 @@ impl Shared {
         let claim = self.claims.wait_for(ChunkBox { low, high });
         let for_later = Mutex::default();
         let call = Call {
-            for_later: self.is_for_later(cover.count()).then_some(&for_later),
+            for_later: self.is_for_later(cover.count(), elements.len()).then_some(&for_later),
             elements: Elements { bytes: elements, strides: &strides, element_size: *element_size },
             shape,
             grid: &self.grid(shape),
@@ -203,7 +203,7 @@ impl Shared {
             has_waiting: !self.partials.is_empty(),
             cover: &cover,
         };
-        let written = self.share_out(cover.count(), |chunks, turn, scratch| {
+        let written = self.share_out(cover.count(), elements.len(), |chunks, turn, scratch| {
             self.write_batch(&call, chunks, turn, scratch)
         });
         let for_later = for_later.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -211,30 +211,35 @@ impl Shared {
         written
     }
 
-    /// Whether the caller may go on while `count` of his chunks are encoded: where a call has so few
-    /// that they do not keep all threads busy, those of the next call can.
-    fn is_for_later(&self, count: usize) -> bool {
-        let bytes = count.saturating_mul(self.chunk_bytes);
-        let batches = count.min(bytes / BATCH_BYTES + 1);
+    /// Whether the caller may go on while some of the `count` chunks of his call are encoded: where
+    /// a call does not keep all threads busy, those of the next one can.
+    fn is_for_later(&self, count: usize, bytes: usize) -> bool {
         let is_filtered = !self.parts.pipeline.filters.is_empty();
-        is_filtered && bytes >= SHARED_FROM_BYTES && batches < parallel::thread_count()
+        let chunk_bytes = count.saturating_mul(self.chunk_bytes);
+        is_filtered && chunk_bytes >= SHARED_FROM_BYTES && self.worker_count(count, bytes) == 1
     }
 
-    /// Does `work` with ranges of `count` chunks, on several threads where that is worth it. Each
-    /// range is told its turn.
+    /// How many threads share `bytes` bytes of elements for `count` chunks.
+    fn worker_count(&self, count: usize, bytes: usize) -> usize {
+        let threads = parallel::thread_count();
+        let is_enough = bytes >= SHARED_FROM_BYTES && count >= threads;
+        if is_enough { threads } else { 1 }
+    }
+
+    /// Does `work` with ranges of `count` chunks, for which there are `bytes` bytes, on several threads
+    /// where that is worth it. Each range is told its turn.
     pub(super) fn share_out(
         &self,
         count: usize,
+        bytes: usize,
         work: impl Fn(Range<usize>, (&Turns, usize), &mut Scratch) -> Result<()> + Send + Sync,
     ) -> Result<()> {
-        let threads = parallel::thread_count();
-        let mut batch_chunks = (BATCH_BYTES / self.chunk_bytes.max(1)).max(1);
-        let is_shared = count.saturating_mul(self.chunk_bytes) >= SHARED_FROM_BYTES;
-        if is_shared {
-            batch_chunks = batch_chunks.min(count.div_ceil(threads * 4));
+        let workers = self.worker_count(count, bytes);
+        let mut batch_chunks = (BATCH_BYTES / self.chunk_bytes).max(1);
+        if workers > 1 {
+            batch_chunks = batch_chunks.min(count.div_ceil(workers * 4));
         }
         let batch_count = count.div_ceil(batch_chunks);
-        let workers = if is_shared { threads.min(batch_count) } else { 1 };
         let (turns, next) = (Turns::default(), AtomicUsize::new(0));
         parallel::for_each(workers, |_| {
             loop {
@@ -276,8 +281,9 @@ impl Shared {
         let to = Destination { target, table, grid: call.grid, caller: call.elements.bytes, turn };
         let written = outcome.and_then(|()| scratch.batch.write(&to));
         for (coordinates, partial) in scratch.batch.take_waited() {
-            if written.is_err() {
-                self.partials.put(coordinates, partial);
+            match written {
+                Ok(()) => self.partials.recycle(partial),
+                Err(_) => self.partials.put(coordinates, partial),
             }
         }
         written
@@ -348,6 +354,9 @@ impl Shared {
         gather: &mut Gather<'_>,
         scratch: &mut Scratch,
     ) -> Result<()> {
+        if self.write_in_place(call, cursor, gather)? {
+            return Ok(());
+        }
         let waiting = self.partials.take(&cursor.coordinates);
         let (coordinates, mut partial) = match waiting {
             Some(waiting) => waiting,

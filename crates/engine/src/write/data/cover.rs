@@ -44,7 +44,7 @@ impl Cover {
             let blocks = AxisBlocks::new(&runs_of(axis), chunk_len);
             let is_whole = (0..blocks.len()).map(|index| {
                 let (block, runs) = blocks.get(index);
-                distinct_count(runs) == chunk_len.min(max_len - block * chunk_len)
+                distinct_count(runs) == chunk_len.min(max_len.saturating_sub(block * chunk_len))
             });
             CoverAxis { is_whole: is_whole.collect(), blocks }
         });

@@ -38,6 +38,14 @@ pub(super) struct GatherBox<'g> {
     pub(super) to: usize,
 }
 
+/// Bytes that follow one another both in the caller's memory, from `from`, and in the chunk.
+#[derive(Clone, Copy)]
+pub(super) struct Run {
+    pub(super) from: usize,
+    pub(super) to: usize,
+    pub(super) len: usize,
+}
+
 impl<'e> Gather<'e> {
     /// Finds `elements` for chunks of `chunk_shape`.
     pub(super) fn new(
@@ -99,6 +107,39 @@ impl<'e> Gather<'e> {
                 return Ok(());
             }
         }
+    }
+
+    /// The runs of bytes of `region` that are such both in the caller's memory and in the chunk;
+    /// `None` where they are shorter than `least` bytes.
+    pub(super) fn long_runs(&mut self, region: &[&[AxisRun]], least: usize) -> Option<Vec<Run>> {
+        if region.iter().any(|runs| runs.len() != 1) {
+            return None;
+        }
+        self.chosen.fill(0);
+        let size = self.elements.element_size;
+        let step = size as isize;
+        let GatherBox { axes, from, to } = self.chosen_box(region);
+        let (outer, len) = match axes.split_last() {
+            Some((inner, outer)) if (inner.source_step, inner.target_step) == (step, step) => {
+                (outer, inner.count * size)
+            }
+            _ => (axes, size),
+        };
+        if len < least {
+            return None;
+        }
+        let mut runs = vec![Run { from, to, len }];
+        for axis in outer {
+            let each = |run: Run| {
+                (0..axis.count as isize).map(move |index| Run {
+                    from: run.from.wrapping_add_signed(index * axis.source_step),
+                    to: run.to.wrapping_add_signed(index * axis.target_step),
+                    len,
+                })
+            };
+            runs = runs.into_iter().flat_map(each).collect();
+        }
+        Some(runs)
     }
 
     /// The box of the chosen run of each axis.

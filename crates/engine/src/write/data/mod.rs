@@ -16,6 +16,7 @@ mod claims;
 mod cover;
 mod edges;
 mod gather;
+mod in_place;
 mod inline;
 mod partial;
 mod scratch;

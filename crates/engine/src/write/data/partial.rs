@@ -1,6 +1,7 @@
 //! Chunks that were written only in part, and wait for the rest.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::buffers::{Moment, Share};
@@ -9,7 +10,7 @@ use super::written::Written;
 /// A chunk of which some elements were written.
 pub(super) struct Partial {
     /// All elements of the chunk; only those that were written hold what they should, unless
-    /// [`Self::is_settled`].
+    /// [`Self::is_settled`]. Empty where they are in the file already, see `in_place`.
     pub(super) bytes: Vec<u8>,
     /// Which were written since the chunk was last whole.
     pub(super) written: Written,
@@ -27,12 +28,51 @@ pub(super) struct Partial {
 pub(super) type Waiting = (Box<[u64]>, Partial);
 
 /// Chunks by their coordinates.
-type Chunks = HashMap<Box<[u64]>, Partial>;
+type Chunks = HashMap<Box<[u64]>, Partial, BuildHasherDefault<CoordinateHasher>>;
+
+/// Chunks are looked for once for each row that is written to them; who writes them is no stranger
+/// from whom a table must be defended.
+#[derive(Default)]
+pub(super) struct CoordinateHasher(u64);
+
+impl Hasher for CoordinateHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        for word in bytes.chunks(8) {
+            let mut padded = [0; 8];
+            padded[..word.len()].copy_from_slice(word);
+            self.write_u64(u64::from_ne_bytes(padded));
+        }
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn write_usize(&mut self, word: usize) {
+        self.write_u64(word as u64);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0 ^ self.0 >> 32
+    }
+}
 
 /// All chunks of one variable that wait.
 #[derive(Default)]
 pub(super) struct Partials {
     chunks: Mutex<Chunks>,
+    /// Memory of chunks that wait no more, for the next ones.
+    spare: Mutex<Vec<(Vec<u8>, Written)>>,
+}
+
+/// Memory that is kept for the next chunks.
+const SPARE_BYTES: usize = 4 << 20;
+
+impl Partial {
+    /// True where its elements are in the file, with gaps.
+    pub(super) fn is_in_file(&self) -> bool {
+        self.bytes.is_empty()
+    }
 }
 
 impl Partials {
@@ -51,6 +91,19 @@ impl Partials {
 
     pub(super) fn put(&self, coordinates: Box<[u64]>, partial: Partial) {
         self.lock().insert(coordinates, partial);
+    }
+
+    /// Keeps the memory of a chunk that waits no more.
+    pub(super) fn recycle(&self, partial: Partial) {
+        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        if (spare.len() + 1).saturating_mul(partial.bytes.len()) <= SPARE_BYTES {
+            spare.push((partial.bytes, partial.written));
+        }
+    }
+
+    /// The memory of a chunk that waits no more.
+    pub(super) fn spare(&self) -> Option<(Vec<u8>, Written)> {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop()
     }
 
     /// Coordinates of the chunks that are `wanted`, in row-major order.

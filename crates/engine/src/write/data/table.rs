@@ -140,6 +140,13 @@ impl ChunkTable {
         Ok(())
     }
 
+    /// Where one chunk is.
+    pub(super) fn old_place(&self, coordinates: &[u64]) -> Result<Option<OldPlace>> {
+        let mut old = Vec::with_capacity(1);
+        self.old_places(std::iter::once(coordinates), &mut old)?;
+        Ok(old.pop().flatten())
+    }
+
     /// Enters chunks of a variable that has `grid` chunks along each axis.
     pub(super) fn put<'c>(
         &self,
@@ -369,6 +376,101 @@ impl Window {
                 }
                 coordinates[axis] = 0;
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Chunks that were in the file before.
+    struct Existing;
+
+    impl ChunkIndex for Existing {
+        fn locate(&self, coordinates: &[u64]) -> Result<Option<ChunkPlace>> {
+            Ok((coordinates[0] == 3).then_some(place(1 << 40)))
+        }
+
+        fn for_each(&self, visit: &mut dyn FnMut(&[u64], ChunkPlace) -> Result<()>) -> Result<()> {
+            (0..4).try_for_each(|column| visit(&[3, column], place(1 << 40)))
+        }
+    }
+
+    fn place(address: u64) -> ChunkPlace {
+        ChunkPlace { address, stored_bytes: address % 7, filter_mask: 0 }
+    }
+
+    fn all(
+        walk: impl Fn(&mut dyn FnMut(&[u64], ChunkPlace) -> Result<()>) -> Result<()>,
+    ) -> Vec<(Vec<u64>, ChunkPlace)> {
+        let mut found = Vec::new();
+        walk(&mut |coordinates, place| {
+            found.push((coordinates.to_vec(), place));
+            Ok(())
+        })
+        .unwrap();
+        found
+    }
+
+    proptest! {
+        #[test]
+        fn finds_what_was_put(
+            // Far chunks make a window too large.
+            scale in prop::sample::select(vec![1u64, 1, 1, 1 << 20]),
+            has_existing in any::<bool>(),
+            puts in prop::collection::vec(
+                (prop::collection::vec((0u64..40, 0u64..6), 1..5), any::<bool>()), 0..20,
+            ),
+        ) {
+            let existing = has_existing.then(|| Arc::new(Existing) as Arc<dyn ChunkIndex>);
+            let table = ChunkTable::new(2, existing);
+            let (mut model, mut changed) = (BTreeMap::new(), BTreeMap::new());
+            let mut grid = [1, 1];
+            for (number, (chunks, commits)) in puts.into_iter().enumerate() {
+                let chunks: Vec<[u64; 2]> =
+                    chunks.iter().map(|(row, column)| [row * scale, *column]).collect();
+                for [row, column] in &chunks {
+                    grid = [grid[0].max(row + 1), grid[1].max(column + 1)];
+                }
+                let place = place(number as u64);
+                table.put(&grid, chunks.iter().map(|at| (&at[..], place)));
+                for at in chunks {
+                    model.insert(at.to_vec(), place);
+                    changed.insert(at.to_vec(), place);
+                }
+                prop_assert_eq!(table.changed_count(), changed.len());
+                let found: BTreeMap<_, _> = all(|visit| table.for_each_changed(visit)).into_iter().collect();
+                prop_assert_eq!(&found, &changed);
+                if commits {
+                    table.mark_committed();
+                    changed.clear();
+                }
+                let mut old = Vec::new();
+                table.old_places(model.keys().map(Vec::as_slice), &mut old).unwrap();
+                for ((at, place), old) in model.iter().zip(old) {
+                    let is_fresh = changed.contains_key(at);
+                    prop_assert_eq!(old, Some(OldPlace { place: *place, is_fresh }));
+                }
+            }
+            if has_existing {
+                for column in 0..4 {
+                    let place = self::place(1 << 40);
+                    prop_assert_eq!(
+                        table.locate(&[3, column]).unwrap(),
+                        Some(*model.entry(vec![3, column]).or_insert(place)),
+                    );
+                }
+            }
+            let mut found = all(|visit| table.for_each(visit));
+            if !has_existing {
+                prop_assert!(found.is_sorted_by_key(|(at, _)| at.clone()));
+            }
+            found.sort_by_key(|(at, _)| at.clone());
+            prop_assert_eq!(found, model.into_iter().collect::<Vec<_>>());
+            prop_assert_eq!(table.locate(&[77, 77]).unwrap(), None);
         }
     }
 }

@@ -20,6 +20,9 @@ use crate::parallel;
 use crate::plan::layout::{ChunkIndex, ChunkPlace};
 use crate::storage::{storage_error, uninit};
 
+/// Larger chunks are worth a call each.
+const COPIED_BYTES: usize = 64 << 10;
+
 impl Shared {
     /// Adds a chunk that has waited; where that fails, it waits on.
     pub(super) fn add_waited(
@@ -29,10 +32,19 @@ impl Shared {
         shape: &[u64],
         scratch: &mut Scratch,
     ) -> Result<()> {
+        if partial.is_in_file() {
+            return self.fill_in_place(coordinates, partial);
+        }
         let Scratch { batch, chunk } = scratch;
         let mut added = self.settle(&coordinates, &mut partial, shape, chunk);
         if added.is_ok() && self.is_plain(&coordinates, shape) {
-            batch.add_waited(coordinates, partial);
+            // Many small ones are written with one call.
+            if self.chunk_bytes > COPIED_BYTES {
+                batch.add_waited(coordinates, partial);
+            } else {
+                batch.add(&coordinates, self.chunk_bytes, 0).copy_from_slice(&partial.bytes);
+                batch.keep_waited(coordinates, partial);
+            }
             return Ok(());
         }
         if added.is_ok() {
@@ -127,7 +139,8 @@ impl Shared {
         shape: &[u64],
         kept: bool,
     ) -> Result<()> {
-        self.share_out(waiting.len(), |chunks, turn, scratch| {
+        let bytes = waiting.len().saturating_mul(self.chunk_bytes);
+        self.share_out(waiting.len(), bytes, |chunks, turn, scratch| {
             let taken = waiting[chunks].iter().filter_map(|at| self.partials.take(at));
             self.write_taken(taken, shape, turn, kept, scratch)
         })
@@ -155,6 +168,8 @@ impl Shared {
             partial.is_dirty = written.is_err();
             if partial.is_dirty || (kept && partial.share.is_some()) {
                 self.partials.put(coordinates, partial);
+            } else {
+                self.partials.recycle(partial);
             }
         }
         written
@@ -181,6 +196,8 @@ impl Shared {
                 if let Err(error) = written {
                     lock(&shared.failed).get_or_insert(error);
                 }
+                // Whoever waits for the claim may want to close the file.
+                drop(shared);
                 drop(claim);
             });
         }
@@ -215,13 +232,13 @@ impl Shared {
         Vec::<u8>::new().try_reserve_exact(self.waiting_bytes()).map_err(|_| {
             self.target.limit("bytes of a chunk", self.chunk_bytes as u64, isize::MAX as u64)
         })?;
-        Ok(Partial {
-            bytes: vec![0; self.chunk_bytes],
-            written: Written::nothing(count),
-            is_settled: false,
-            is_dirty: false,
-            used: 0,
-            share,
-        })
+        let (bytes, written) = match self.partials.spare() {
+            Some((bytes, mut written)) => {
+                written.clear();
+                (bytes, written)
+            }
+            None => (vec![0; self.chunk_bytes], Written::nothing(count)),
+        };
+        Ok(Partial { bytes, written, is_settled: false, is_dirty: false, used: 0, share })
     }
 }

@@ -17,6 +17,12 @@ impl Written {
         Self { words: vec![0; count.div_ceil(64)], count, left: count }
     }
 
+    /// Nothing is written any more.
+    pub(super) fn clear(&mut self) {
+        self.words.fill(0);
+        self.left = self.count;
+    }
+
     /// Memory that it takes for `count` elements.
     pub(super) fn bytes(count: usize) -> usize {
         count.div_ceil(64) * size_of::<u64>()
@@ -47,7 +53,8 @@ impl Written {
         }
     }
 
-    fn mark_run(&mut self, first: usize, count: usize) {
+    /// Marks `count` elements from `first`.
+    pub(super) fn mark_run(&mut self, first: usize, count: usize) {
         let end = first.saturating_add(count).min(self.count);
         let mut at = first;
         while at < end {
