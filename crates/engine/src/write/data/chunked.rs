@@ -168,10 +168,12 @@ impl ChunkStore {
 }
 
 impl Drop for ChunkStore {
-    /// Waits for chunks that are being written: the file may not be there afterwards.
+    /// Waits for chunks that are being written, and forgets those that wait: the file may not be there
+    /// afterwards, when some other store looks for memory.
     fn drop(&mut self) {
         let rank = self.shared.parts.chunk_shape.len();
-        drop(self.shared.claims.wait_for(ChunkBox::everything(rank)));
+        let _claim = self.shared.claims.wait_for(ChunkBox::everything(rank));
+        self.shared.partials.lock().clear();
     }
 }
 
