@@ -108,6 +108,8 @@ pub enum DefinitionFault {
     FillValue,
     /// Values were written already, so that it cannot be changed any more.
     HasValues { what: &'static str },
+    /// Its values stand in other files or data sets.
+    NotWritable { name: String },
     /// The root group has no name and stays.
     RootGroup,
 }
@@ -250,6 +252,9 @@ impl fmt::Display for DefinitionFault {
             Self::Filter(source) => source.fmt(f),
             Self::FillValue => f.write_str("the fill value is not one element of the type"),
             Self::HasValues { what } => write!(f, "{what}: values were written already"),
+            Self::NotWritable { name } => {
+                write!(f, "the values of \"{name}\" stand in other files or data sets")
+            }
             Self::RootGroup => f.write_str("the root group can be neither renamed nor deleted"),
         }
     }

@@ -19,6 +19,7 @@ mod group;
 mod options;
 mod variable;
 
+use std::path::Path;
 use std::sync::Arc;
 
 pub use group::GroupWriter;
@@ -49,6 +50,11 @@ pub struct DimensionHandle(pub(crate) DimensionId);
 impl Writer {
     pub(crate) fn new(session: Arc<Session>) -> Self {
         Self { session }
+    }
+
+    /// Opens an existing local file for changing it, with the default options.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        EditOptions::default().open(path)
     }
 
     /// The file as it is now, to look around in and to read from: all that was defined and written,

@@ -21,9 +21,21 @@ pub(crate) struct DraftAttribute {
 #[derive(Default, Clone)]
 pub(crate) struct AttributeList {
     attributes: IndexMap<Arc<str>, Attribute>,
+    is_changed: bool,
 }
 
 impl AttributeList {
+    /// Those of a file that was opened.
+    pub(crate) fn existing(attributes: &[Attribute]) -> Self {
+        let named = attributes.iter().map(|attribute| (attribute.name().into(), attribute.clone()));
+        Self { attributes: named.collect(), is_changed: false }
+    }
+
+    /// Whether any was set, deleted or renamed since the file was opened.
+    pub(crate) fn is_changed(&self) -> bool {
+        self.is_changed
+    }
+
     pub(crate) fn get(&self, name: &str) -> Option<&Attribute> {
         self.attributes.get(name)
     }
@@ -35,11 +47,13 @@ impl AttributeList {
     /// Sets `name`, at its old place where there is one of that name.
     pub(crate) fn set(&mut self, name: Arc<str>, data_type: DataType, values: Arc<Values>) {
         let draft = DraftAttribute { name: Arc::clone(&name), data_type, values };
+        self.is_changed = true;
         self.attributes.insert(name, Attribute { source: Source::Draft(draft) });
     }
 
     /// Takes `name` away; those behind it move up.
     pub(crate) fn delete(&mut self, name: &str) -> Defined<()> {
+        self.is_changed = true;
         self.attributes.shift_remove(name).map(drop).ok_or_else(|| not_found(name))
     }
 
@@ -58,6 +72,7 @@ impl AttributeList {
                 (name, attribute)
             }
         });
+        self.is_changed = true;
         self.attributes = renamed.collect();
         Ok(())
     }

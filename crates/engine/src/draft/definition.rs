@@ -35,7 +35,7 @@ impl Draft {
         rules::dimension(self.format, len, has_unlimited)?;
         let (creation, id) = (self.next_creation(), DimensionId(self.dimensions.len()));
         self.touch(Item::Dimension(id));
-        let owner = self.group_mut(group)?;
+        let owner = self.members_mut(group)?;
         if owner.dimensions.contains_key(&name) {
             return Err(in_use("dimension", &name));
         }
@@ -49,6 +49,7 @@ impl Draft {
             len: len.unwrap_or(0),
             is_unlimited: len.is_none(),
             number,
+            is_made_up: false,
         }));
         Ok(id)
     }
@@ -108,6 +109,11 @@ impl Draft {
         let extent = extent.collect();
         let (creation, id) = (self.next_creation(), VariableId(self.variables.len()));
         self.free_name(group, &name)?.variables.insert(Arc::clone(&name), id);
+        for id in dimensions {
+            if let Some(Some(dimension)) = self.dimensions.get_mut(id.0) {
+                dimension.is_made_up = false;
+            }
+        }
         self.touch(Item::Variable(id));
         self.variables.push(Some(VariableDraft {
             name,
@@ -161,7 +167,7 @@ impl Draft {
             let dimension = self.dimension(id)?;
             (dimension.group, Arc::clone(&dimension.name))
         };
-        let owner = self.group_mut(group)?;
+        let owner = self.members_mut(group)?;
         if owner.dimensions.contains_key(&to) {
             return Err(in_use("dimension", &to));
         }
@@ -207,7 +213,7 @@ impl Draft {
             let variable = self.variable(id)?;
             (variable.group, Arc::clone(&variable.name))
         };
-        self.group_mut(group)?.variables.shift_remove(&name);
+        self.members_mut(group)?.variables.shift_remove(&name);
         self.variables[id.0] = None;
         Ok(())
     }
@@ -227,7 +233,7 @@ impl Draft {
         group.variables.values().for_each(|variable| self.variables[variable.0] = None);
         group.dimensions.values().for_each(|dimension| self.dimensions[dimension.0] = None);
         group.types.values().for_each(|user| self.types[user.0] = None);
-        self.group_mut(parent)?.groups.shift_remove(&name);
+        self.members_mut(parent)?.groups.shift_remove(&name);
         Ok(())
     }
 
@@ -301,9 +307,16 @@ impl Draft {
         found.ok_or(DefinitionFault::Deleted { what: "group" })
     }
 
+    /// The group, of which something is to be defined, renamed or deleted.
+    fn members_mut(&mut self, id: GroupId) -> Defined<&mut GroupDraft> {
+        let group = self.group_mut(id)?;
+        group.members_changed = true;
+        Ok(group)
+    }
+
     /// The group, in which no variable, group or type has `name` yet.
     fn free_name(&mut self, group: GroupId, name: &str) -> Defined<&mut GroupDraft> {
-        let owner = self.group_mut(group)?;
+        let owner = self.members_mut(group)?;
         match owner.kind_of(name) {
             Some(what) => Err(in_use(what, name)),
             None => Ok(owner),

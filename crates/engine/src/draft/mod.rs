@@ -11,6 +11,7 @@
 
 mod attributes;
 mod definition;
+mod existing;
 mod rules;
 pub(crate) mod view;
 
@@ -92,6 +93,8 @@ pub(crate) struct GroupDraft {
     pub(crate) types: IndexMap<Arc<str>, TypeId>,
     pub(crate) variables: IndexMap<Arc<str>, VariableId>,
     pub(crate) groups: IndexMap<Arc<str>, GroupId>,
+    /// Whether anything in it was defined, renamed or deleted since the file was opened.
+    pub(crate) members_changed: bool,
 }
 
 /// A dimension.
@@ -104,6 +107,8 @@ pub(crate) struct DimensionDraft {
     pub(crate) is_unlimited: bool,
     /// netCDF's dimid.
     pub(crate) number: i32,
+    /// True where the file has no object for it: libnetcdf makes dimensions up for plain HDF5 files.
+    pub(crate) is_made_up: bool,
 }
 
 /// A user-defined type.
@@ -259,6 +264,7 @@ impl GroupDraft {
             types: IndexMap::new(),
             variables: IndexMap::new(),
             groups: IndexMap::new(),
+            members_changed: false,
         }
     }
 

@@ -16,6 +16,7 @@ pub mod metadata;
 pub(crate) mod overlay;
 pub(crate) mod reopening;
 pub mod replacement;
+pub(crate) mod shifted;
 pub(crate) mod uninit;
 pub mod writable_file;
 

@@ -12,6 +12,7 @@ mod create;
 pub mod data;
 mod hdf5;
 mod home;
+mod open;
 pub mod recovery;
 pub(crate) mod session;
 pub mod space;

@@ -127,6 +127,18 @@ impl CreateOptions {
     }
 }
 
+impl EditOptions {
+    /// Opens an existing local file for changing it.
+    pub fn open(&self, path: impl AsRef<Path>) -> Result<Writer> {
+        Session::open(path.as_ref(), self).map(|session| Writer::new(Arc::new(session)))
+    }
+
+    /// Changes a copy in memory of a file's bytes; `name` stands in errors.
+    pub fn open_bytes(&self, name: &str, bytes: Vec<u8>) -> Result<Writer> {
+        Session::open_bytes(name, bytes, self).map(|session| Writer::new(Arc::new(session)))
+    }
+}
+
 /// How a variable is stored; what is not said is chosen by the rules of `docs/decisions`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct VariableOptions {

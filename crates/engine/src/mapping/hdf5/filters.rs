@@ -5,7 +5,7 @@ use isotach_format::hdf5::message::FilterPipeline;
 use isotach_format::hdf5::text::text;
 
 /// The codec's form of a filter pipeline message.
-pub(super) fn pipeline_of(message: &FilterPipeline) -> Pipeline {
+pub(crate) fn pipeline_of(message: &FilterPipeline) -> Pipeline {
     let filters = message
         .filters
         .iter()

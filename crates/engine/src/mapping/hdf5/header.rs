@@ -51,6 +51,11 @@ impl Header {
         Ok(Self { header, reference_count, byte_len })
     }
 
+    /// As it stands in the file.
+    pub(crate) fn format(&self) -> &ObjectHeader {
+        &self.header
+    }
+
     /// Its address.
     pub fn address(&self) -> u64 {
         self.header.address

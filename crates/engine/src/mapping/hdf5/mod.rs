@@ -46,6 +46,7 @@ use isotach_format::hdf5::superblock::Superblock;
 
 pub use attribute::{Attribute, Attributes};
 pub use dataset::{Dataset, ExternalFile, Fill, FillStatus, LayoutKind, VirtualSource};
+pub(crate) use filters::pipeline_of;
 pub use group::Group;
 pub use header::Header;
 pub use link::{Link, LinkTarget};

@@ -66,6 +66,30 @@ impl ClassicBackend {
         Self { target, spacing, state: RwLock::new(state) }
     }
 
+    /// The file that the storage holds; a commit that was interrupted is finished first.
+    pub(in crate::write) fn open(
+        target: Target,
+        durability: Durability,
+        room: HeaderRoom,
+    ) -> Result<Self> {
+        let storage = Arc::clone(&target.storage);
+        let name = Arc::clone(&target.name);
+        let mut backend = Self::create(target, durability, room);
+        let state = backend.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        state.writer = ClassicWriter::open(&name, storage, durability)?;
+        Ok(backend)
+    }
+
+    /// Says that the writer has what is in `draft`.
+    pub(in crate::write) fn adopt(&mut self, draft: &Draft) -> Result<()> {
+        let fault = |fault| self.target.error(ErrorKind::Definition(fault));
+        let variables = draft.group(ROOT).map_err(fault)?.variables.values().copied().collect();
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        state.variables = variables;
+        state.revision = Some(draft.revision());
+        Ok(())
+    }
+
     /// The writer with the draft's definition.
     fn defined(&self, draft: &Draft) -> Result<RwLockReadGuard<'_, State>> {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);

@@ -4,7 +4,7 @@ use isotach_format::hdf5::Encoding;
 use isotach_format::hdf5::message::attribute::Attribute;
 use isotach_format::hdf5::message::dataspace::{Dataspace, Dimension};
 use isotach_format::hdf5::message::datatype::{ByteOrder, CharacterSet, Datatype, Member};
-use isotach_format::hdf5::message::{MaybeShared, MessageFlags, NewMessage};
+use isotach_format::hdf5::message::{MaybeShared, MessageFlags, NewMessage, SharedReference};
 use isotach_model::convert::Rules;
 use isotach_model::{Atomic, HeapWriter, Values};
 
@@ -12,7 +12,7 @@ use super::datatypes::{self, HEAP_REFERENCE_BYTES, OBJECT_REFERENCE_BYTES};
 use super::heap::FileHeap;
 use crate::draft::DraftAttribute;
 use crate::error::{DefinitionFault, ErrorKind};
-use crate::mapping::netcdf4;
+use crate::mapping::{hdf5, netcdf4};
 use crate::variable::Endianness;
 
 /// Bytes of an entry of `REFERENCE_LIST`: a reference, an axis, and a gap.
@@ -138,6 +138,26 @@ pub(super) fn properties(encoding: Encoding) -> Encoded<NewMessage> {
 /// See [`properties`]; version 2 is that of the attribute's own format.
 pub(super) const PROPERTIES: &str = concat!("version=2,isotach=", env!("CARGO_PKG_VERSION"));
 
+/// An attribute of the file under a name.
+pub(super) fn existing(
+    attribute: &hdf5::Attribute,
+    name: &str,
+    encoding: Encoding,
+) -> Encoded<NewMessage> {
+    let datatype = match attribute.committed_datatype() {
+        Some(address) => MaybeShared::Shared(SharedReference::Object(address)),
+        None => MaybeShared::Own(attribute.datatype().clone()),
+    };
+    let attribute = Attribute {
+        name: name.as_bytes().into(),
+        charset: charset(name.as_bytes()),
+        datatype,
+        dataspace: MaybeShared::Own(attribute.dataspace().clone()),
+        data: attribute.data().into(),
+    };
+    NewMessage::new(&attribute, MessageFlags::NONE, encoding).map_err(ErrorKind::Structure)
+}
+
 /// A string of fixed length with its zero byte.
 fn c_string(name: &str, value: &[u8], encoding: Encoding) -> Encoded<NewMessage> {
     let mut data = value.to_vec();
@@ -163,7 +183,7 @@ fn message(
     NewMessage::new(&attribute, MessageFlags::NONE, encoding).map_err(ErrorKind::Structure)
 }
 
-fn charset(name: &[u8]) -> CharacterSet {
+pub(super) fn charset(name: &[u8]) -> CharacterSet {
     if name.is_ascii() { CharacterSet::Ascii } else { CharacterSet::Utf8 }
 }
 

@@ -3,37 +3,47 @@
 //! Addresses of other objects are part of it, but never its size: it is made once to know how much room
 //! each object takes, and again when all of them have their places.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use isotach_format::hdf5::Encoding;
 use isotach_format::hdf5::message::dataspace::{Dataspace, Dimension};
-use isotach_format::hdf5::message::datatype::CharacterSet;
 use isotach_format::hdf5::message::fill_value::{AllocationTime, Fill, FillValue, WriteTime};
 use isotach_format::hdf5::message::layout::{ChunkIndex, ChunkedLayout, Layout};
 use isotach_format::hdf5::message::link::{Link, LinkTarget};
-use isotach_format::hdf5::message::{Message, MessageFlags, NewMessage};
+use isotach_format::hdf5::message::{Message, MessageFlags, MessageType, NewMessage};
 use isotach_model::Atomic;
 
 use super::attributes::{self, Encoded};
 use super::datatypes;
 use super::heap::FileHeap;
+use super::origin::{self, Origin, Origins};
 use super::planned::Planned;
 use super::scales::{Node, Scales};
-use crate::attribute::Source;
+use crate::attribute::{Attribute, Source};
 use crate::draft::{AttributeList, DimensionId, Draft, GroupId, ROOT, TypeId, VariableId};
 use crate::error::{DefinitionFault, ErrorKind};
 use crate::file::Format;
+use crate::mapping::hdf5::Dataset;
 use crate::variable::Endianness;
 
 /// What an object's header and its dense storage say.
 pub(super) struct Content {
-    /// All messages but attributes and links, and what counts these.
+    /// All messages but attributes and links, and what counts these; in an object that was opened also
+    /// attributes and links that stay as they are.
     pub(super) messages: Vec<NewMessage>,
     /// Messages of attributes in the order of their creation.
-    pub(super) attributes: Vec<NewMessage>,
-    /// A group's links in the order of their creation; `None` for what is no group.
-    pub(super) links: Option<Vec<Link>>,
+    pub(super) attributes: Option<Vec<NewMessage>>,
+    /// A group's links in the order of their creation.
+    pub(super) links: Option<Links>,
+}
+
+/// A group's links, and how the group keeps them.
+pub(super) enum Links {
+    /// In messages or dense storage. Whether their order of creation is kept.
+    New { links: Vec<Link>, tracks_order: bool },
+    /// In a symbol table.
+    SymbolTable(Vec<Link>),
 }
 
 /// Attributes that were encoded for an earlier commit, by name: the values and the message.
@@ -45,6 +55,10 @@ pub(super) struct Maker<'m> {
     pub(super) scales: &'m Scales,
     pub(super) heap: &'m FileHeap,
     pub(super) encoding: Encoding,
+    /// The objects that were there when the file was opened.
+    pub(super) origins: &'m Origins,
+    /// Those of them whose dimensions are others since, or are referred to by others.
+    pub(super) related: &'m HashSet<Node>,
     /// How variables are stored.
     pub(super) planned: &'m HashMap<VariableId, Arc<Planned>>,
     /// Where chunk indexes and contiguous values begin, and compact values.
@@ -57,6 +71,7 @@ impl Maker<'_> {
     /// The content of an object.
     pub(super) fn content(&self, node: Node, known: &mut KnownAttributes) -> Encoded<Content> {
         match node {
+            _ if self.origins.contains_key(&node) => self.opened(node, known),
             Node::Group(id) => self.group(id, known),
             Node::Type(id) => self.committed_type(id),
             Node::Dimension(id) => self.dimension(id),
@@ -73,12 +88,19 @@ impl Maker<'_> {
                 attributes.push(attributes::classic_model(self.encoding)?);
             }
         }
-        self.user_attributes(&group.attributes, known, &mut attributes)?;
-        Ok(Content { messages: Vec::new(), attributes, links: Some(self.links(id)?) })
+        self.user_attributes(Node::Group(id), &group.attributes, known, &mut attributes)?;
+        let link = |(order, (name, _, address)): (usize, (String, Node, u64))| {
+            let target = LinkTarget::Hard { address };
+            origin::new_link(name.as_bytes(), Some(order as i64), target)
+        };
+        let links = self.members(id)?.into_iter().enumerate().map(link).collect();
+        let links = Some(Links::New { links, tracks_order: true });
+        Ok(Content { messages: Vec::new(), attributes: Some(attributes), links })
     }
 
-    /// The links of a group in the order in which what they lead to was defined.
-    fn links(&self, id: GroupId) -> Encoded<Vec<Link>> {
+    /// The members of a group in the order in which they were defined: the names of their links, and
+    /// where they are.
+    fn members(&self, id: GroupId) -> Encoded<Vec<(String, Node, u64)>> {
         let group = self.draft.group(id)?;
         let mut named: Vec<(u64, String, Node)> = Vec::new();
         for (name, &id) in &group.types {
@@ -86,7 +108,7 @@ impl Maker<'_> {
             named.push((creation, name.to_string(), Node::Type(id)));
         }
         for (name, &id) in &group.dimensions {
-            if self.scales.scale(id) == Node::Dimension(id) {
+            if self.scales.scale(id) == Some(Node::Dimension(id)) {
                 let creation = self.draft.dimension(id)?.creation;
                 named.push((creation, name.to_string(), Node::Dimension(id)));
             }
@@ -101,13 +123,98 @@ impl Maker<'_> {
             named.push((creation, name.to_string(), Node::Group(id)));
         }
         named.sort_by_key(|&(creation, ..)| creation);
-        let link = |(order, (_, name, node)): (usize, (u64, String, Node))| Link {
-            charset: if name.is_ascii() { CharacterSet::Ascii } else { CharacterSet::Utf8 },
-            name: name.into_bytes().into(),
-            creation_order: Some(order as i64),
-            target: LinkTarget::Hard { address: self.address(node) },
+        let place = |(_, name, node)| (name, node, self.address(node));
+        Ok(named.into_iter().map(place).collect())
+    }
+
+    /// An object that was there when the file was opened: what did not change stays as it is.
+    fn opened(&self, node: Node, known: &mut KnownAttributes) -> Encoded<Content> {
+        let Some(origin) = self.origins.get(&node) else {
+            return Err(DefinitionFault::Deleted { what: "object" }.into());
         };
-        Ok(named.into_iter().enumerate().map(link).collect())
+        let mut replaced = Vec::new();
+        let mut changed = Vec::new();
+        let extent = match node {
+            Node::Variable(id) => Some(&self.draft.variable(id)?.extent[..]),
+            Node::Dimension(id) => Some(std::slice::from_ref(&self.draft.dimension(id)?.len)),
+            Node::Group(_) | Node::Type(_) => None,
+        };
+        if let (Some(extent), Some(dataset)) = (extent, &origin.dataset) {
+            let dataspace = self.opened_dataspace(dataset, extent)?;
+            replaced.extend(dataspace.iter().map(|message| message.message_type));
+            changed.extend(dataspace);
+        }
+        if let Node::Variable(id) = node
+            && let Some(layout) = self.places.get(&id)
+        {
+            replaced.push(MessageType::LAYOUT);
+            changed.push(self.message(layout, MessageFlags::NONE)?);
+        }
+        let attributes = self.opened_attributes(node, origin, known)?;
+        if attributes.is_some() {
+            replaced.extend([MessageType::ATTRIBUTE, MessageType::ATTRIBUTE_INFO]);
+        }
+        let mut links = None;
+        if let Node::Group(id) = node
+            && self.draft.group(id)?.members_changed
+        {
+            let found = origin::links(id, origin, self.origins, self.members(id)?);
+            replaced.extend([MessageType::LINK, MessageType::LINK_INFO, MessageType::SYMBOL_TABLE]);
+            links = Some(match origin.has_symbol_table() {
+                true => Links::SymbolTable(found),
+                false => Links::New { links: found, tracks_order: origin.tracks_links },
+            });
+        }
+        let mut messages = origin.messages(&replaced);
+        messages.extend(changed);
+        Ok(Content { messages, attributes, links })
+    }
+
+    /// The shape of a data set that was opened, where it is another now.
+    fn opened_dataspace(&self, dataset: &Dataset, extent: &[u64]) -> Encoded<Option<NewMessage>> {
+        let axes = dataset.dimensions().map_err(|error| error.kind)?;
+        if axes.iter().zip(extent).all(|(axis, &len)| axis.size == len) {
+            return Ok(None);
+        }
+        let axes = axes.iter().zip(extent);
+        let axes = axes.map(|(axis, &size)| Dimension { size, max: axis.max }).collect();
+        self.message(&Dataspace::Simple(axes), MessageFlags::NONE).map(Some)
+    }
+
+    /// All attributes of an object that was opened; `None` where none of them changed.
+    fn opened_attributes(
+        &self,
+        node: Node,
+        origin: &Origin,
+        known: &mut KnownAttributes,
+    ) -> Encoded<Option<Vec<NewMessage>>> {
+        let list = match node {
+            Node::Group(id) => Some(&self.draft.group(id)?.attributes),
+            Node::Variable(id) => Some(&self.draft.variable(id)?.attributes),
+            Node::Dimension(_) | Node::Type(_) => None,
+        };
+        let is_related = self.related.contains(&node);
+        if !is_related && list.is_none_or(|list| !list.is_changed()) {
+            return Ok(None);
+        }
+        let mut attributes = Vec::new();
+        match node {
+            Node::Variable(id) if is_related => {
+                self.dimension_attributes(id, &mut attributes)?;
+                self.reference_attributes(id, &mut attributes)?;
+            }
+            Node::Dimension(id) if is_related => {
+                let len = self.draft.dimension(id)?.len;
+                attributes.push(attributes::class(self.encoding)?);
+                attributes.push(attributes::name_without_variable(len, self.encoding)?);
+                self.scale_attributes(id, &mut attributes)?;
+            }
+            _ => attributes = origin.hidden_attributes(self.encoding)?,
+        }
+        if let Some(list) = list {
+            self.user_attributes(node, list, known, &mut attributes)?;
+        }
+        Ok(Some(attributes))
     }
 
     fn committed_type(&self, id: TypeId) -> Encoded<Content> {
@@ -117,7 +224,7 @@ impl Maker<'_> {
         })?;
         let flags = MessageFlags::CONSTANT.with(MessageFlags::NOT_SHARED);
         let messages = vec![self.message(&datatype, flags)?];
-        Ok(Content { messages, attributes: Vec::new(), links: None })
+        Ok(Content { messages, attributes: Some(Vec::new()), links: None })
     }
 
     /// A dimension that is not a variable: a data set of floats that nobody ever writes.
@@ -152,7 +259,7 @@ impl Maker<'_> {
             attributes::name_without_variable(dimension.len, self.encoding)?,
         ];
         self.scale_attributes(id, &mut attributes)?;
-        Ok(Content { messages, attributes, links: None })
+        Ok(Content { messages, attributes: Some(attributes), links: None })
     }
 
     fn variable(&self, id: VariableId, known: &mut KnownAttributes) -> Encoded<Content> {
@@ -184,9 +291,9 @@ impl Maker<'_> {
         messages.push(self.message(layout, MessageFlags::NONE)?);
         let mut attributes = Vec::new();
         self.dimension_attributes(id, &mut attributes)?;
-        self.user_attributes(&variable.attributes, known, &mut attributes)?;
+        self.user_attributes(Node::Variable(id), &variable.attributes, known, &mut attributes)?;
         self.reference_attributes(id, &mut attributes)?;
-        Ok(Content { messages, attributes, links: None })
+        Ok(Content { messages, attributes: Some(attributes), links: None })
     }
 
     /// What stands before the user's attributes: a variable's dimensions, a coordinate variable's
@@ -220,7 +327,7 @@ impl Maker<'_> {
         let scales: Vec<u64> = variable
             .dimensions
             .iter()
-            .map(|&dimension| self.address(self.scales.scale(dimension)))
+            .map(|&dimension| self.scales.scale(dimension).map_or(0, |node| self.address(node)))
             .collect();
         let placed = self.addresses.is_some().then_some(&scales[..]);
         into.push(attributes::dimension_list(scales.len(), placed, self.heap, self.encoding)?);
@@ -245,14 +352,36 @@ impl Maker<'_> {
         Ok(())
     }
 
+    /// An attribute that was there when the file was opened, perhaps under another name.
+    fn opened_attribute(
+        &self,
+        node: Node,
+        name: &str,
+        attribute: &Attribute,
+    ) -> Encoded<Option<NewMessage>> {
+        let Some(origin) = self.origins.get(&node) else { return Ok(None) };
+        let old_name = match &attribute.source {
+            Source::Renamed { of, .. } => of.name(),
+            _ => attribute.name(),
+        };
+        origin.attribute(old_name, name, self.encoding)
+    }
+
     fn user_attributes(
         &self,
+        node: Node,
         list: &AttributeList,
         known: &mut KnownAttributes,
         into: &mut Vec<NewMessage>,
     ) -> Encoded<()> {
         for (name, attribute) in list.iter() {
-            let Source::Draft(set) = &attribute.source else { continue };
+            let set = match &attribute.source {
+                Source::Draft(set) => set,
+                _ => {
+                    into.extend(self.opened_attribute(node, name, attribute)?);
+                    continue;
+                }
+            };
             let message = match known.get(name) {
                 Some((values, message)) if Arc::ptr_eq(values, &set.values) => message.clone(),
                 _ => {

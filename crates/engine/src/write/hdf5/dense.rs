@@ -23,6 +23,7 @@ pub(super) struct Block {
 /// Links in dense storage, and the message that says where it is.
 pub(super) fn links(
     links: &[Link],
+    tracks_order: bool,
     space: &Space,
     encoding: Encoding,
     blocks: &mut Vec<Block>,
@@ -44,25 +45,26 @@ pub(super) fn links(
         LinkCreationOrderRecord { creation_order, heap_id: heap.id(index) }.encode(&mut orders);
     }
     let count = links.len() as u64;
+    let by_order = match tracks_order {
+        true => {
+            let kind = BTreeKind::LINK_CREATION_ORDERS;
+            Some(tree(kind, count, &orders, space, sizes, blocks)?)
+        }
+        false => None,
+    };
     Ok(LinkInfo {
-        max_creation_order: Some(count),
+        max_creation_order: next_order(links, tracks_order),
         heap_address: Some(place_heap(&heap, space, blocks)?),
         name_index_address: Some(tree(BTreeKind::LINK_NAMES, count, &names, space, sizes, blocks)?),
-        creation_order_indexed: true,
-        creation_order_index_address: Some(tree(
-            BTreeKind::LINK_CREATION_ORDERS,
-            count,
-            &orders,
-            space,
-            sizes,
-            blocks,
-        )?),
+        creation_order_indexed: tracks_order,
+        creation_order_index_address: by_order,
     })
 }
 
 /// Attributes in dense storage, and the message that says where it is.
 pub(super) fn attributes(
     messages: &[NewMessage],
+    tracks_order: bool,
     space: &Space,
     encoding: Encoding,
     blocks: &mut Vec<Block>,
@@ -92,34 +94,43 @@ pub(super) fn attributes(
     let count = messages.len() as u64;
     let mut tree = |kind, records: &Output| tree(kind, count, records, space, sizes, blocks);
     let name_index = tree(BTreeKind::ATTRIBUTE_NAMES, &names)?;
-    let order_index = tree(BTreeKind::ATTRIBUTE_CREATION_ORDERS, &orders)?;
+    let order_index = match tracks_order {
+        true => Some(tree(BTreeKind::ATTRIBUTE_CREATION_ORDERS, &orders)?),
+        false => None,
+    };
     Ok(AttributeInfo {
-        max_creation_order: Some(u16::try_from(count).unwrap_or(u16::MAX)),
+        max_creation_order: tracks_order.then(|| u16::try_from(count).unwrap_or(u16::MAX)),
         heap_address: Some(place_heap(&heap, space, blocks)?),
         name_index_address: Some(name_index),
-        creation_order_indexed: true,
-        creation_order_index_address: Some(order_index),
+        creation_order_indexed: tracks_order,
+        creation_order_index_address: order_index,
     })
 }
 
-/// What a group says whose `count` links are in its header.
-pub(super) fn no_links(count: u64) -> LinkInfo {
+/// What a group says whose links are in its header.
+pub(super) fn no_links(links: &[Link], tracks_order: bool) -> LinkInfo {
     LinkInfo {
-        max_creation_order: Some(count),
+        max_creation_order: next_order(links, tracks_order),
         heap_address: None,
         name_index_address: None,
-        creation_order_indexed: true,
+        creation_order_indexed: tracks_order,
         creation_order_index_address: None,
     }
 }
 
+/// The creation order that the next link gets.
+fn next_order(links: &[Link], tracks_order: bool) -> Option<u64> {
+    let orders = links.iter().filter_map(|link| link.creation_order);
+    tracks_order.then(|| orders.max().map_or(0, |last| last.saturating_add(1).cast_unsigned()))
+}
+
 /// What an object says whose `count` attributes are in its header.
-pub(super) fn no_attributes(count: u64) -> AttributeInfo {
+pub(super) fn no_attributes(count: u64, tracks_order: bool) -> AttributeInfo {
     AttributeInfo {
-        max_creation_order: Some(u16::try_from(count).unwrap_or(u16::MAX)),
+        max_creation_order: tracks_order.then(|| u16::try_from(count).unwrap_or(u16::MAX)),
         heap_address: None,
         name_index_address: None,
-        creation_order_indexed: true,
+        creation_order_indexed: tracks_order,
         creation_order_index_address: None,
     }
 }

@@ -1,5 +1,6 @@
 //! Where a variable's values begin: its store, and the layout message that leads to them.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use isotach_format::hdf5::Sizes;
@@ -12,8 +13,9 @@ use super::dense::Block;
 use super::objects::Changes;
 use super::planned::Planned;
 use crate::draft::{Draft, VariableId};
-use crate::error::{ErrorKind, Result};
-use crate::plan::layout::{ChunkIndex as _, Placement};
+use crate::error::{DefinitionFault, ErrorKind, Result};
+use crate::plan::layout::{self as plan, ChunkIndex as _, ChunkPlace, Placement};
+use crate::read::Array;
 use crate::variable::StorageKind;
 use crate::write::data::{self, ChunkParts, ChunkStore, InlineStore, Store, StridedStore};
 use crate::write::target::Target;
@@ -26,6 +28,7 @@ pub(super) fn store(
     draft: &Draft,
     id: VariableId,
     planned: &Planned,
+    existing: Option<&Array>,
     target: &Target,
 ) -> Result<Store> {
     let fault = |fault| target.error(ErrorKind::Definition(fault));
@@ -39,6 +42,15 @@ pub(super) fn store(
     };
     let (element_size, fill) = (planned.element_size(), planned.fill_element());
     let extent = variable.extent.clone();
+    let placement = existing.map(|array| &array.layout.placement);
+    let (address, inline) = match placement {
+        Some(Placement::Strided { address, .. }) => (Some(*address), None),
+        Some(Placement::Inline(bytes)) => (None, Some(&**bytes)),
+        Some(Placement::External(_) | Placement::Virtual(_)) => {
+            return Err(fault(DefinitionFault::NotWritable { name: variable.name.to_string() }));
+        }
+        Some(Placement::Unallocated | Placement::Chunked(_)) | None => (None, None),
+    };
     Ok(match (planned.kind, &planned.chunk_shape) {
         (_, Some(chunk_shape)) => {
             let max = |&id| {
@@ -57,18 +69,44 @@ pub(super) fn store(
                     shape: variable.extent.clone(),
                     pipeline: Arc::clone(&planned.pipeline),
                     edge_chunks_unfiltered: false,
-                    existing: None,
+                    existing: existing.map(known_chunks).transpose()?.flatten(),
                 },
             )?)
         }
         (StorageKind::Compact, None) => {
-            Store::Inline(InlineStore::new(values, extent, element_size, &fill, None)?)
+            Store::Inline(InlineStore::new(values, extent, element_size, &fill, inline)?)
         }
         (_, None) => {
             let fill = planned.fill.clone();
-            Store::Strided(StridedStore::new(values, extent, element_size, fill, None)?)
+            Store::Strided(StridedStore::new(values, extent, element_size, fill, address)?)
         }
     })
+}
+
+/// The chunks that are in the file: all of them now, as the index that tells them is going to change.
+fn known_chunks(array: &Array) -> Result<Option<Arc<dyn plan::ChunkIndex>>> {
+    let Placement::Chunked(chunked) = &array.layout.placement else { return Ok(None) };
+    let mut places = BTreeMap::new();
+    chunked.index.for_each(&mut |coordinates, place| {
+        places.insert(coordinates.to_vec(), place);
+        Ok(())
+    })?;
+    Ok(Some(Arc::new(KnownChunks { places })))
+}
+
+/// See [`known_chunks`].
+struct KnownChunks {
+    places: BTreeMap<Vec<u64>, ChunkPlace>,
+}
+
+impl plan::ChunkIndex for KnownChunks {
+    fn locate(&self, coordinates: &[u64]) -> Result<Option<ChunkPlace>> {
+        Ok(self.places.get(coordinates).copied())
+    }
+
+    fn for_each(&self, visit: &mut dyn FnMut(&[u64], ChunkPlace) -> Result<()>) -> Result<()> {
+        self.places.iter().try_for_each(|(coordinates, place)| visit(coordinates, *place))
+    }
 }
 
 /// The layout message of a variable whose values have been flushed; `None` where none was ever

@@ -13,6 +13,7 @@ mod filters;
 mod heap;
 mod index;
 mod objects;
+mod origin;
 mod planned;
 mod scales;
 
@@ -20,9 +21,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use isotach_codec::registry::registered_name;
-use isotach_format::hdf5::Encoding;
+use isotach_format::hdf5::group::symbol_table_entry::EntryCache;
 use isotach_format::hdf5::message::layout::Layout;
 use isotach_format::hdf5::superblock::Superblock;
+use isotach_format::hdf5::{Encoding, Sizes};
 use isotach_model::convert::{RangeReport, Rules};
 use isotach_model::selection::Selection;
 use isotach_model::{StoredType, Values};
@@ -31,6 +33,7 @@ use self::content::Maker;
 use self::dense::Block;
 use self::heap::FileHeap;
 use self::objects::{Changes, Objects};
+use self::origin::Origins;
 use self::planned::Planned;
 use self::scales::{Node, Scales};
 use super::Backend;
@@ -39,7 +42,8 @@ use super::data::Store;
 use super::target::Target;
 use crate::cache::FileNumber;
 use crate::draft::{Draft, GroupId, Item, ROOT, VariableId};
-use crate::error::{DefinitionFault, ErrorKind, Result};
+use crate::error::{DefinitionFault, Error, ErrorKind, Result};
+use crate::mapping::hdf5;
 use crate::plan::layout::{ArrayId, ArrayLayout};
 use crate::read::Array;
 use crate::storage::Durability;
@@ -60,6 +64,14 @@ pub(super) struct Hdf5Backend {
     variables: RwLock<HashMap<VariableId, Arc<WrittenVariable>>>,
     objects: Objects,
     scales: Scales,
+    /// Objects that were there when the file was opened.
+    origins: Origins,
+    /// Those of them whose dimensions are others since.
+    related: HashSet<Node>,
+    /// The superblock of a file that was opened.
+    opened: Option<Superblock>,
+    /// Why a commit failed: what was to be in it is lost, and so would be what comes after it.
+    lost: Option<Error>,
     /// Where the values of variables begin, as of the last commit.
     places: HashMap<VariableId, Layout>,
     encoding: Encoding,
@@ -87,6 +99,46 @@ impl Hdf5Backend {
             variables: RwLock::default(),
             objects: Objects::default(),
             scales: Scales::default(),
+            origins: Origins::new(),
+            related: HashSet::new(),
+            opened: None,
+            lost: None,
+            places: HashMap::new(),
+            encoding: Encoding::default(),
+        })
+    }
+
+    /// The file that `objects` shows, for changing it; `draft` is what is in it.
+    pub(super) fn open(
+        target: Target,
+        committer: Committer,
+        draft: &mut Draft,
+        objects: &hdf5::Objects,
+    ) -> Result<Self> {
+        let superblock = objects.superblock().clone();
+        if superblock.sizes != Sizes::default() {
+            let value = superblock.sizes.offset as u64;
+            let kind = isotach_format::ErrorKind::Unsupported {
+                feature: "writing with addresses of bytes",
+                value,
+            };
+            let error = isotach_format::Error { structure: "superblock", address: 0, kind };
+            return Err(target.error(ErrorKind::Structure(error)));
+        }
+        let origins = origin::find(draft, objects)?;
+        let mut opened = Objects::default();
+        opened.adopt(&origins, superblock.btree_k);
+        Ok(Self {
+            heap: Arc::new(FileHeap::new(target.clone())),
+            target,
+            committer,
+            variables: RwLock::default(),
+            objects: opened,
+            scales: Scales::find(draft),
+            origins,
+            related: HashSet::new(),
+            opened: Some(superblock),
+            lost: None,
             places: HashMap::new(),
             encoding: Encoding::default(),
         })
@@ -103,12 +155,28 @@ impl Hdf5Backend {
         if let Some(known) = variables.get(&id) {
             return Ok(Arc::clone(known));
         }
-        let planned = self.plan(draft, id)?;
-        let store = index::store(draft, id, &planned, &self.target)?;
+        let dataset = self.dataset(id);
+        let planned = match dataset {
+            Some(dataset) => Planned::opened(dataset)?,
+            None => self.plan(draft, id)?,
+        };
+        let existing = dataset.map(|dataset| dataset.array()).transpose()?;
+        let store =
+            index::store(draft, id, &planned, existing.map(|found| &**found), &self.target)?;
         let reading = RwLock::new(Arc::new(FileNumber::new()));
         let written = Arc::new(WrittenVariable { planned: Arc::new(planned), store, reading });
         variables.insert(id, Arc::clone(&written));
         Ok(written)
+    }
+
+    /// Whether the variable has a store.
+    fn is_written(&self, id: VariableId) -> bool {
+        self.variables.read().unwrap_or_else(PoisonError::into_inner).contains_key(&id)
+    }
+
+    /// The data set that the variable was when the file was opened.
+    fn dataset(&self, id: VariableId) -> Option<&hdf5::Dataset> {
+        self.origins.get(&Node::Variable(id))?.dataset.as_ref()
     }
 
     fn plan(&self, draft: &Draft, id: VariableId) -> Result<Planned> {
@@ -116,7 +184,7 @@ impl Hdf5Backend {
         Planned::new(draft, variable, &self.heap).map_err(|kind| self.target.error(kind))
     }
 
-    fn fault(&self, fault: DefinitionFault) -> crate::error::Error {
+    fn fault(&self, fault: DefinitionFault) -> Error {
         self.target.error(ErrorKind::Definition(fault))
     }
 
@@ -125,6 +193,9 @@ impl Hdf5Backend {
         let mut moved = HashSet::new();
         let ids: Vec<VariableId> = draft.variables().map(|(id, _)| id).collect();
         for id in ids {
+            if self.dataset(id).is_some() && !self.is_written(id) {
+                continue;
+            }
             let written = self.written(draft, id)?;
             let extent = &draft.variable(id).map_err(|fault| self.fault(fault))?.extent;
             written.store.flush(extent)?;
@@ -142,7 +213,7 @@ impl Hdf5Backend {
 
     /// The objects that have to be written, children before parents.
     fn changed_nodes(
-        &self,
+        &mut self,
         draft: &Draft,
         scales: &Scales,
         moved: &HashSet<VariableId>,
@@ -151,31 +222,40 @@ impl Hdf5Backend {
         changed.extend(draft.touched().iter().map(|&item| match item {
             Item::Group(id) => Node::Group(id),
             Item::Type(id) => Node::Type(id),
-            Item::Dimension(id) => scales.scale(id),
+            Item::Dimension(id) => scales.scale(id).unwrap_or(Node::Dimension(id)),
             Item::Variable(id) => Node::Variable(id),
         }));
         // A dimension that another data set stands for now: all that refer to it, too.
+        let mut related = HashSet::new();
         for (id, dimension) in draft.dimensions() {
             let (before, now) = (self.scales.scale(id), scales.scale(id));
-            let is_new = self.objects.address(now).is_none();
-            if before != now || is_new {
-                changed.extend([now, Node::Group(dimension.group)]);
-                changed.extend(scales.users(id).iter().map(|&(user, _)| Node::Variable(user)));
-                if let Node::Variable(variable) = before
-                    && draft.variable(variable).is_ok()
-                {
-                    changed.insert(before);
-                }
+            let Some(now) = now else { continue };
+            if before != Some(now) || self.objects.address(now).is_none() {
+                changed.insert(Node::Group(dimension.group));
+                related.insert(now);
+                related.extend(scales.users(id).iter().map(|&(user, _)| Node::Variable(user)));
+                related.extend(before);
             }
             if self.scales.users(id) != scales.users(id) {
-                changed.insert(now);
+                related.insert(now);
             }
         }
+        // The name of a scale stands in an attribute of it too.
+        for (id, variable) in draft.variables() {
+            let node = Node::Variable(id);
+            let is_renamed =
+                variable.origin.as_ref().is_some_and(|was| was.name() != &*variable.name);
+            if is_renamed && scales.dimension_of(node).is_some() && changed.contains(&node) {
+                related.insert(node);
+            }
+        }
+        changed.extend(&related);
+        self.related.extend(related);
         let exists = |node: &Node| match *node {
             Node::Group(id) => draft.group(id).is_ok(),
             Node::Type(id) => draft.user_type(id).is_ok(),
             Node::Variable(id) => draft.variable(id).is_ok(),
-            Node::Dimension(id) => scales.scale(id) == *node && draft.dimension(id).is_ok(),
+            Node::Dimension(id) => scales.scale(id) == Some(*node) && draft.dimension(id).is_ok(),
         };
         let mut nodes: Vec<Node> = changed.into_iter().filter(exists).collect();
         // Deeper groups first, the root last.
@@ -197,7 +277,7 @@ impl Hdf5Backend {
             Node::Group(id) => draft.group(id).is_ok(),
             Node::Type(id) => draft.user_type(id).is_ok(),
             Node::Variable(id) => draft.variable(id).is_ok(),
-            Node::Dimension(id) => draft.dimension(id).is_ok() && scales.scale(id) == node,
+            Node::Dimension(id) => draft.dimension(id).is_ok() && scales.scale(id) == Some(node),
         };
         let gone: Vec<Node> = self.objects.nodes().filter(|&node| !is_there(node)).collect();
         for node in gone {
@@ -224,7 +304,18 @@ impl Hdf5Backend {
     /// The superblock of a file that ends at `end`.
     fn superblock(&self, end: u64) -> Result<Vec<u8>> {
         let root = self.objects.address(Node::Group(ROOT)).unwrap_or_default();
-        let encoded = Superblock::new(0, root, end).encode();
+        let superblock = match &self.opened {
+            Some(opened) => {
+                let mut superblock = Superblock { end_of_file_address: end, ..opened.clone() };
+                // It says where the root's symbol table was, which the root says too.
+                if let Some(entry) = &mut superblock.root_entry {
+                    entry.cache = EntryCache::None;
+                }
+                superblock
+            }
+            None => Superblock::new(0, root, end),
+        };
+        let encoded = superblock.encode();
         encoded.map_err(|error| self.target.error(ErrorKind::Structure(error)))
     }
 }
@@ -255,6 +346,9 @@ fn write_together(target: &Target, mut blocks: Vec<Block>) -> Result<()> {
 
 impl Backend for Hdf5Backend {
     fn stored_type(&self, draft: &Draft, id: VariableId) -> Result<StoredType> {
+        if let Some(dataset) = self.dataset(id) {
+            return Ok(crate::mapping::netcdf4::stored_type(dataset.datatype()?));
+        }
         Ok(self.written(draft, id)?.planned.stored.clone())
     }
 
@@ -288,6 +382,14 @@ impl Backend for Hdf5Backend {
     }
 
     fn array(&self, draft: &Draft, id: VariableId) -> Result<Array> {
+        if !self.is_written(id)
+            && let Some(origin) = draft.variable(id).ok().and_then(|found| found.origin.as_ref())
+        {
+            let variable = draft.variable(id).map_err(|fault| self.fault(fault))?;
+            let mut array = Array::clone(&*origin.array()?);
+            array.shape = draft.shape(variable).map_err(|fault| self.fault(fault))?;
+            return Ok(array);
+        }
         let written = self.written(draft, id)?;
         let variable = draft.variable(id).map_err(|fault| self.fault(fault))?;
         let group = draft.group(variable.group).map_err(|fault| self.fault(fault))?;
@@ -314,6 +416,9 @@ impl Backend for Hdf5Backend {
     }
 
     fn storage_info(&self, draft: &Draft, id: VariableId) -> Result<StorageInfo> {
+        if let Some(origin) = draft.variable(id).ok().and_then(|found| found.origin.as_ref()) {
+            return origin.storage().map(|found| StorageInfo::clone(&found));
+        }
         let known = self.variables.read().unwrap_or_else(PoisonError::into_inner);
         let planned = match known.get(&id) {
             Some(written) => Arc::clone(&written.planned),
@@ -333,10 +438,27 @@ impl Backend for Hdf5Backend {
     }
 
     fn has_values(&self, id: VariableId) -> bool {
-        self.variables.read().unwrap_or_else(PoisonError::into_inner).contains_key(&id)
+        self.dataset(id).is_some() || self.is_written(id)
     }
 
     fn commit(&mut self, draft: &mut Draft) -> Result<()> {
+        if let Some(lost) = &self.lost {
+            return Err(lost.clone());
+        }
+        let committed = self.commit_changes(draft);
+        self.lost = committed.as_ref().err().cloned();
+        committed
+    }
+
+    fn close(&mut self) -> Result<()> {
+        let superblock = |end| self.superblock(end);
+        let closed = self.committer.close(&self.target.space, 0, superblock);
+        closed.map_err(CommitError::into_error)
+    }
+}
+
+impl Hdf5Backend {
+    fn commit_changes(&mut self, draft: &mut Draft) -> Result<()> {
         let mut changes = Changes::default();
         let moved = self.flush(draft, &mut changes)?;
         let scales = Scales::find(draft);
@@ -353,6 +475,8 @@ impl Backend for Hdf5Backend {
             scales: &scales,
             heap: &self.heap,
             encoding: self.encoding,
+            origins: &self.origins,
+            related: &self.related,
             planned: &planned,
             places: &self.places,
             addresses: None,
@@ -369,11 +493,5 @@ impl Backend for Hdf5Backend {
             }
         }
         Ok(())
-    }
-
-    fn close(&mut self) -> Result<()> {
-        let superblock = |end| self.superblock(end);
-        let closed = self.committer.close(&self.target.space, 0, superblock);
-        closed.map_err(CommitError::into_error)
     }
 }

@@ -6,14 +6,23 @@
 use std::collections::HashMap;
 
 use isotach_format::hdf5::Encoding;
-use isotach_format::hdf5::message::{GroupInfo, Message, MessageFlags, NewMessage};
+use isotach_format::hdf5::group::symbol_table_build::{SymbolTableBuilder, SymbolTableLink};
+use isotach_format::hdf5::message::link::{Link, LinkTarget};
+use isotach_format::hdf5::message::{
+    GroupInfo, Message, MessageFlags, MessageType, NewMessage, SymbolTable,
+};
+
 use isotach_format::hdf5::object_header::{NewHeader, ObjectHeader, Properties};
 
 use super::attributes::Encoded;
-use super::content::{Content, KnownAttributes, Maker};
+use super::content::{Content, KnownAttributes, Links, Maker};
 use super::dense::{self, Block};
+use super::origin::{Origin, Origins};
 use super::scales::Node;
+use isotach_format::hdf5::superblock::BtreeK;
+
 use crate::error::{ErrorKind, Result};
+use crate::storage::uninit;
 use crate::write::space::Space;
 use crate::write::target::Target;
 
@@ -38,6 +47,8 @@ pub(super) struct Placed {
 pub(super) struct Objects {
     placed: HashMap<Node, Placed>,
     addresses: HashMap<Node, u64>,
+    /// Sizes of the B-trees of symbol tables.
+    btree_k: BtreeK,
 }
 
 /// What a commit has to write for the objects that changed.
@@ -90,10 +101,27 @@ impl Objects {
         for &node in nodes {
             let Some(placed) = self.placed.get_mut(&node) else { continue };
             let maker = Maker { addresses: Some(&self.addresses), ..*maker };
+            if placed.first_block.is_empty()
+                && let Some(origin) = maker.origins.get(&node)
+            {
+                placed.open(origin, target)?;
+            }
             let content = maker.content(node, &mut placed.known).map_err(error)?;
-            placed.lay_out(&content, &target.space, maker.encoding, &mut changes).map_err(error)?;
+            placed
+                .lay_out(&content, target, self.btree_k, maker.encoding, &mut changes)
+                .map_err(error)?;
         }
         Ok(changes)
+    }
+
+    /// Takes objects over that were there when the file was opened.
+    pub(super) fn adopt(&mut self, origins: &Origins, btree_k: BtreeK) {
+        self.btree_k = btree_k;
+        for (&node, origin) in origins {
+            let address = origin.object.address();
+            self.addresses.insert(node, address);
+            self.placed.insert(node, Placed { address, ..Placed::default() });
+        }
     }
 
     /// Takes an object out of the file that nothing refers to any more.
@@ -112,13 +140,27 @@ impl Objects {
 }
 
 impl Placed {
+    /// Reads the header of an object that was there when the file was opened.
+    fn open(&mut self, origin: &Origin, target: &Target) -> Result<()> {
+        let header = origin.object.header().format();
+        let len = header.first_block_bytes();
+        let count = usize::try_from(len).unwrap_or(usize::MAX);
+        uninit::read_vec(target.storage.as_ref(), self.address, count, &mut self.first_block)
+            .map_err(|source| target.read_error(self.address, len, source))?;
+        let blocks = header.continuations().iter();
+        self.blocks = blocks.map(|block| (block.address, block.len_bytes)).collect();
+        Ok(())
+    }
+
     fn lay_out(
         &mut self,
         content: &Content,
-        space: &Space,
+        target: &Target,
+        btree_k: BtreeK,
         encoding: Encoding,
         changes: &mut Changes,
     ) -> Encoded<()> {
+        let space = &*target.space;
         changes.freed.append(&mut self.blocks);
         let fresh_before = changes.fresh.len();
         let dense = Dense { space, blocks: &mut changes.fresh };
@@ -131,8 +173,13 @@ impl Placed {
             self.blocks.extend(others.map(|block| (block.address, block.bytes.len() as u64)));
             return Ok(());
         }
-        let messages = messages(content, Some(dense), encoding)?;
         let header = ObjectHeader::decode_prefix(&self.first_block, self.address, encoding.sizes)?;
+        let form = Form {
+            has_dense: header.version > 1,
+            tracks_order: header.attribute_order_tracked,
+            btree_k,
+        };
+        let messages = messages(content, form, Some(dense), encoding)?;
         let rewrite = header.rewrite(&messages, encoding.sizes)?;
         let continuation = rewrite.continuation_bytes().map(|len| space.allocate(len, 8));
         let rewritten = rewrite.finish(continuation)?;
@@ -164,13 +211,32 @@ struct Dense<'d> {
     blocks: &'d mut Vec<Block>,
 }
 
+/// What an object's header can say of attributes.
+#[derive(Clone, Copy)]
+struct Form {
+    /// Version 1 has no dense storage of attributes.
+    has_dense: bool,
+    /// Whether it keeps the order in which attributes were made.
+    tracks_order: bool,
+    btree_k: BtreeK,
+}
+
+impl Form {
+    const NEW: Self = Self {
+        has_dense: true,
+        tracks_order: true,
+        btree_k: BtreeK { group_leaf: 4, group_internal: 16, indexed_storage: 32 },
+    };
+}
+
 fn new_header(
     content: &Content,
     dense: Option<Dense<'_>>,
     encoding: Encoding,
 ) -> Encoded<NewHeader> {
-    let messages = messages(content, dense, encoding)?;
-    let tracks = content.links.is_some() || !content.attributes.is_empty();
+    let messages = messages(content, Form::NEW, dense, encoding)?;
+    let has_attributes = content.attributes.as_ref().is_some_and(|found| !found.is_empty());
+    let tracks = content.links.is_some() || has_attributes;
     let properties = Properties {
         attribute_order_tracked: tracks,
         attribute_order_indexed: tracks,
@@ -182,43 +248,120 @@ fn new_header(
 /// All messages of the header. Without dense storage they have their sizes and lead nowhere.
 fn messages(
     content: &Content,
+    form: Form,
     mut dense: Option<Dense<'_>>,
     encoding: Encoding,
 ) -> Encoded<Vec<NewMessage>> {
-    let mut all = Vec::with_capacity(content.messages.len() + content.attributes.len() + 4);
-    if let Some(links) = &content.links {
-        let is_compact = links.len() <= MOST_COMPACT_LINKS;
-        let info = match dense.as_mut().filter(|_| !is_compact) {
-            Some(dense) => dense::links(links, dense.space, encoding, dense.blocks)?,
-            None => dense::no_links(links.len() as u64),
-        };
-        all.push(encoded(&info, MessageFlags::NONE, encoding)?);
-        let info = GroupInfo { phase_change: None, estimates: None };
-        all.push(encoded(&info, MessageFlags::CONSTANT, encoding)?);
-        if is_compact {
-            for link in links {
-                all.push(encoded(link, MessageFlags::NONE, encoding)?);
+    let mut all = Vec::new();
+    match &content.links {
+        Some(Links::New { links, tracks_order }) => {
+            put_links(links, *tracks_order, dense.as_mut(), encoding, &mut all)?;
+            let has_info = |message: &NewMessage| message.message_type == MessageType::GROUP_INFO;
+            if !content.messages.iter().any(has_info) {
+                let info = GroupInfo { phase_change: None, estimates: None };
+                all.push(encoded(&info, MessageFlags::CONSTANT, encoding)?);
             }
         }
+        Some(Links::SymbolTable(links)) => {
+            all.push(symbol_table(links, form.btree_k, dense.as_mut(), encoding)?);
+        }
+        None => {}
     }
     all.extend(content.messages.iter().cloned());
-    let attributes = &content.attributes;
-    if attributes.is_empty() {
-        return Ok(all);
-    }
-    let bytes: usize = attributes.iter().map(|message| message.bytes.len()).sum();
-    let is_compact = bytes <= MOST_COMPACT_ATTRIBUTE_BYTES;
-    let info = match dense.filter(|_| !is_compact) {
-        Some(dense) => dense::attributes(attributes, dense.space, encoding, dense.blocks)?,
-        None => dense::no_attributes(attributes.len() as u64),
-    };
-    all.push(encoded(&info, MessageFlags::NOT_SHARED, encoding)?);
-    if is_compact {
-        for (order, attribute) in attributes.iter().enumerate() {
-            all.push(NewMessage { creation_order: Some(order as u16), ..attribute.clone() });
-        }
+    if let Some(attributes) = content.attributes.as_ref().filter(|found| !found.is_empty()) {
+        put_attributes(attributes, form, dense.as_mut(), encoding, &mut all)?;
     }
     Ok(all)
+}
+
+fn put_links(
+    links: &[Link],
+    tracks_order: bool,
+    dense: Option<&mut Dense<'_>>,
+    encoding: Encoding,
+    into: &mut Vec<NewMessage>,
+) -> Encoded<()> {
+    let is_compact = links.len() <= MOST_COMPACT_LINKS;
+    let info = match dense.filter(|_| !is_compact) {
+        Some(dense) => dense::links(links, tracks_order, dense.space, encoding, dense.blocks)?,
+        None => dense::no_links(links, tracks_order),
+    };
+    into.push(encoded(&info, MessageFlags::NONE, encoding)?);
+    if is_compact {
+        for link in links {
+            into.push(encoded(link, MessageFlags::NONE, encoding)?);
+        }
+    }
+    Ok(())
+}
+
+fn symbol_table(
+    links: &[Link],
+    btree_k: BtreeK,
+    dense: Option<&mut Dense<'_>>,
+    encoding: Encoding,
+) -> Encoded<NewMessage> {
+    let mut sorted: Vec<&Link> = links.iter().collect();
+    sorted.sort_by(|a, b| a.name.cmp(&b.name));
+    let soft_value = |link: &Link| match &link.target {
+        LinkTarget::Soft { path } => Some(path.to_vec()),
+        _ => None,
+    };
+    let soft: Vec<Option<Vec<u8>>> = sorted.iter().map(|link| soft_value(link)).collect();
+    let named = sorted
+        .iter()
+        .zip(&soft)
+        .map(|(link, soft)| SymbolTableLink { name: &link.name, soft_value: soft.as_deref() });
+    let table = SymbolTableBuilder::new(&named.collect::<Vec<_>>(), btree_k, encoding.sizes)?;
+    let address = match dense {
+        Some(dense) => {
+            let address = dense.space.allocate(table.byte_len(), 8);
+            let targets = sorted.iter().map(|link| match link.target {
+                LinkTarget::Hard { address } => Some(address),
+                _ => None,
+            });
+            let bytes = table.encode(address, &targets.collect::<Vec<_>>())?;
+            dense.blocks.push(Block { address, bytes });
+            address
+        }
+        None => 0,
+    };
+    let message = SymbolTable {
+        btree_address: table.btree_address(address),
+        heap_address: table.heap_address(address),
+    };
+    encoded(&message, MessageFlags::NONE, encoding)
+}
+
+fn put_attributes(
+    attributes: &[NewMessage],
+    form: Form,
+    dense: Option<&mut Dense<'_>>,
+    encoding: Encoding,
+    into: &mut Vec<NewMessage>,
+) -> Encoded<()> {
+    let bytes: usize = attributes.iter().map(|message| message.bytes.len()).sum();
+    let is_compact = bytes <= MOST_COMPACT_ATTRIBUTE_BYTES || !form.has_dense;
+    if form.has_dense {
+        let info = match dense.filter(|_| !is_compact) {
+            Some(dense) => dense::attributes(
+                attributes,
+                form.tracks_order,
+                dense.space,
+                encoding,
+                dense.blocks,
+            )?,
+            None => dense::no_attributes(attributes.len() as u64, form.tracks_order),
+        };
+        into.push(encoded(&info, MessageFlags::NOT_SHARED, encoding)?);
+    }
+    if is_compact {
+        for (order, attribute) in attributes.iter().enumerate() {
+            let creation_order = form.tracks_order.then_some(order as u16);
+            into.push(NewMessage { creation_order, ..attribute.clone() });
+        }
+    }
+    Ok(())
 }
 
 fn encoded<M: Message>(

@@ -17,7 +17,8 @@ use super::content::unwritten_chunks;
 use super::heap::{FileHeap, encode_error};
 use super::{datatypes, filters};
 use crate::draft::{Draft, VariableDraft};
-use crate::error::DefinitionFault;
+use crate::error::{DefinitionFault, Result};
+use crate::mapping::hdf5::{self, Dataset, FillStatus, LayoutKind};
 use crate::mapping::netcdf4;
 use crate::variable::{Endianness, StorageKind};
 use crate::write::chunk_shape::chunk_shape;
@@ -77,6 +78,33 @@ impl Planned {
             FilterPipeline { filters: pipeline.filters.iter().map(stored_filter).collect() };
         let pipeline = Arc::new(pipeline);
         Ok(Self { datatype, stored, kind, chunk_shape, pipeline, filters, fill })
+    }
+
+    /// That of a variable which was there when the file was opened.
+    pub(super) fn opened(dataset: &Dataset) -> Result<Self> {
+        let datatype = Datatype::clone(dataset.datatype()?);
+        let filters = FilterPipeline::clone(dataset.filters()?);
+        let fill = dataset.fill()?;
+        let kind = match dataset.layout_kind()? {
+            LayoutKind::Compact => StorageKind::Compact,
+            LayoutKind::Contiguous => StorageKind::Contiguous,
+            LayoutKind::Chunked => StorageKind::Chunked,
+            LayoutKind::Virtual => StorageKind::Virtual,
+        };
+        let size = datatype.size() as usize;
+        Ok(Self {
+            stored: netcdf4::stored_type(&datatype),
+            kind,
+            chunk_shape: dataset.chunk_shape()?.map(<[u64]>::to_vec),
+            pipeline: Arc::new(hdf5::pipeline_of(&filters)),
+            filters,
+            fill: match fill.status {
+                FillStatus::Undefined => None,
+                FillStatus::Default => Some(vec![0; size].into()),
+                FillStatus::User => fill.value,
+            },
+            datatype,
+        })
     }
 
     /// Bytes of an element.

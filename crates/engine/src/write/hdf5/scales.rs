@@ -33,7 +33,7 @@ impl Scales {
     /// Those of the draft as it is.
     pub(super) fn find(draft: &Draft) -> Self {
         let mut found = Self::default();
-        for (id, dimension) in draft.dimensions() {
+        for (id, dimension) in draft.dimensions().filter(|(_, found)| !found.is_made_up) {
             let variable = draft
                 .group(dimension.group)
                 .ok()
@@ -59,9 +59,9 @@ impl Scales {
         found
     }
 
-    /// The data set that stands for the dimension.
-    pub(super) fn scale(&self, dimension: DimensionId) -> Node {
-        self.scales.get(&dimension).copied().unwrap_or(Node::Dimension(dimension))
+    /// The data set that stands for the dimension; `None` for one that is made up.
+    pub(super) fn scale(&self, dimension: DimensionId) -> Option<Node> {
+        self.scales.get(&dimension).copied()
     }
 
     /// The dimension that the data set stands for.

@@ -1,0 +1,134 @@
+//! The draft of a file that was opened.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use isotach_model::UserType;
+
+use super::{
+    AttributeList, DimensionDraft, DimensionId, Draft, GroupDraft, GroupId, ROOT, TypeDraft,
+    TypeId, VariableDraft, VariableId,
+};
+use crate::dimension::Dimension;
+use crate::error::Result;
+use crate::file::{File, Group};
+use crate::variable::Variable;
+use crate::writer::VariableOptions;
+
+impl Draft {
+    /// What is in `file`, in its order, unchanged.
+    pub(crate) fn of(file: &File) -> Result<Self> {
+        let mut draft = Self::new(file.format()?);
+        let mut groups = vec![(file.root(), ROOT)];
+        let mut dimensions = HashMap::new();
+        let mut index = 0;
+        while let Some((group, id)) = groups.get(index).cloned() {
+            draft.set_attributes(id, AttributeList::existing(&group.attributes()?));
+            for dimension in group.dimensions()?.iter() {
+                dimensions.insert(dimension.id(), draft.add_dimension(id, dimension));
+            }
+            for user in group.types()?.iter() {
+                draft.add_type(id, user);
+            }
+            for below in group.groups()? {
+                let below_id = draft.add_group(id, &below);
+                groups.push((below, below_id));
+            }
+            index += 1;
+        }
+        for (group, id) in groups {
+            for variable in group.variables()? {
+                draft.add_variable(id, variable, &dimensions)?;
+            }
+        }
+        draft.mark_committed();
+        Ok(draft)
+    }
+
+    fn set_attributes(&mut self, group: GroupId, attributes: AttributeList) {
+        if let Some(Some(group)) = self.groups.get_mut(group.0) {
+            group.attributes = attributes;
+        }
+    }
+
+    fn add_group(&mut self, parent: GroupId, group: &Group) -> GroupId {
+        let (creation, id) = (self.next_creation(), GroupId(self.groups.len()));
+        let name: Arc<str> = group.name().into();
+        let added = GroupDraft::new(Arc::clone(&name), group.path().into(), Some(parent), creation);
+        self.groups.push(Some(added));
+        if let Some(Some(parent)) = self.groups.get_mut(parent.0) {
+            parent.groups.insert(name, id);
+        }
+        id
+    }
+
+    fn add_dimension(&mut self, group: GroupId, dimension: &Dimension) -> DimensionId {
+        let (creation, id) = (self.next_creation(), DimensionId(self.dimensions.len()));
+        let name: Arc<str> = dimension.name().into();
+        self.next_dimension_number =
+            self.next_dimension_number.max(dimension.id().saturating_add(1));
+        self.dimensions.push(Some(DimensionDraft {
+            name: Arc::clone(&name),
+            group,
+            creation,
+            len: dimension.len(),
+            is_unlimited: dimension.is_unlimited(),
+            number: dimension.id(),
+            is_made_up: false,
+        }));
+        if let Some(Some(group)) = self.groups.get_mut(group.0) {
+            group.dimensions.insert(name, id);
+        }
+        id
+    }
+
+    /// Says that the file has no object for a dimension.
+    pub(crate) fn set_made_up(&mut self, id: DimensionId) {
+        if let Some(Some(dimension)) = self.dimensions.get_mut(id.0) {
+            dimension.is_made_up = true;
+        }
+    }
+
+    fn add_type(&mut self, group: GroupId, user: &Arc<UserType>) {
+        let (creation, id) = (self.next_creation(), TypeId(self.types.len()));
+        self.types.push(Some(TypeDraft { creation, user: Arc::clone(user) }));
+        if let Some(Some(group)) = self.groups.get_mut(group.0) {
+            group.types.insert(user.name.as_str().into(), id);
+        }
+    }
+
+    fn add_variable(
+        &mut self,
+        group: GroupId,
+        variable: Variable,
+        dimensions: &HashMap<i32, DimensionId>,
+    ) -> Result<()> {
+        let (creation, id) = (self.next_creation(), VariableId(self.variables.len()));
+        let name: Arc<str> = variable.name().into();
+        let along = variable.dimensions()?;
+        let attributes = AttributeList::existing(&variable.attributes()?);
+        // Its own extent may be less than that of unlimited dimensions; elsewhere it is the same.
+        let extent = match along.iter().any(Dimension::is_unlimited) {
+            true => variable.array()?.layout.shape.clone(),
+            false => along.iter().map(Dimension::len).collect(),
+        };
+        self.variables.push(Some(VariableDraft {
+            name: Arc::clone(&name),
+            group,
+            creation,
+            data_type: variable.data_type().clone(),
+            dimensions: along
+                .iter()
+                .filter_map(|found| dimensions.get(&found.id()).copied())
+                .collect(),
+            attributes,
+            options: VariableOptions::default(),
+            extent,
+            origin: Some(variable),
+        }));
+        if let Some(Some(group)) = self.groups.get_mut(group.0) {
+            group.variables.insert(name, id);
+        }
+        Ok(())
+    }
+}
