@@ -70,7 +70,7 @@ pub(super) fn name_of_variable(name: &str, encoding: Encoding) -> Encoded<NewMes
 /// `NAME` of a dimension that is not a variable.
 pub(super) fn name_without_variable(len: u64, encoding: Encoding) -> Encoded<NewMessage> {
     let words = String::from_utf8_lossy(netcdf4::DIMENSION_WITHOUT_VARIABLE);
-    c_string(netcdf4::NAME, format!("{words}{len:>10}").as_bytes(), encoding)
+    c_string(netcdf4::NAME, format!("{words}.{len:>10}").as_bytes(), encoding)
 }
 
 /// `_Netcdf4Dimid` of a dimension scale.
