@@ -285,12 +285,6 @@ def test_files_that_cannot_be_opened(open_, tmp_path):
     assert ours is theirs
 
 
-@pytest.mark.parametrize("mode", ["w", "a", "r+", "x"])
-def test_writing_is_refused_in_words(tmp_path, mode):
-    with pytest.raises(NotImplementedError, match="writing them is not there yet"):
-        isotach.Dataset(tmp_path / "new.nc", mode)
-
-
 def test_attributes_handed_out_are_copies(path):
     with isotach.Dataset(path) as dataset:
         dataset["ranged"].valid_range[:] = 0

@@ -1,7 +1,6 @@
-"""Reads netCDF-4, classic netCDF and HDF5 files at the speed of the machine.
+"""Reads and writes netCDF-4 and classic netCDF, and reads HDF5, at the speed of the machine.
 
-The interface for reading is netCDF4-python's: a program that only reads runs unchanged after
-``import isotach as netCDF4``. xarray finds the package as ``engine="isotach"``.
+The interface is netCDF4-python's: a program runs unchanged after ``import isotach as netCDF4``. xarray finds the package as ``engine="isotach"``.
 """
 
 from typing import TYPE_CHECKING, Any

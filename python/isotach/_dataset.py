@@ -12,16 +12,14 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
-from isotach import _native
+from isotach import _defining, _native
 from isotach._constants import NO_ATTRIBUTE, NOT_VALID, READ_ONLY, RESERVED
 from isotach._dimension import Dimension
 from isotach._lazy import CLOSED, LazyDict
 from isotach._types import CompoundType, EnumType, VLType, user_type
-from isotach._variable import Variable, _handed_out
+from isotach._variable import DEFAULTS, Variable, _find_dimension, _handed_out
 
 _MODES = ("r", "rs", "w", "ws", "x", "a", "as", "r+", "r+s")
-#: What `set_auto_*` has not been called for.
-_DEFAULTS = {"mask": True, "scale": True, "always_mask": True, "chartostring": True}
 
 
 class Dataset:
@@ -36,32 +34,38 @@ class Dataset:
         "__weakref__",
         "_attributes",
         "_dimensions",
+        "_ending",
         "_file",
         "_groups",
         "_kind",
         "_native",
         "_ncstring_attrs__",
         "_path",
+        "_session",
         "_settings",
         "_source",
         "_types",
         "_variables",
+        "_writer",
         "auto_complex",
         "keepweakref",
         "parent",
     )
     _attributes: dict[str, Any] | None
     _dimensions: dict[str, Dimension] | None
+    _ending: Any
     _file: Any
     _groups: LazyDict[Group]
     _kind: tuple[str, str]
     _native: Any
     _ncstring_attrs__: bool
     _path: str
+    _session: Any
     _settings: dict[str, bool]
     _source: Any
     _types: list[Any] | None
     _variables: LazyDict[Variable]
+    _writer: Any
     auto_complex: bool
     keepweakref: bool
     parent: Dataset | None
@@ -86,18 +90,32 @@ class Dataset:
         auto_complex: bool = False,
         **kwargs: Any,
     ) -> None:
-        """Opens `filename` for reading.
+        """Opens `filename` for reading, or creates it.
 
-        It is a path, a file object with `seek` and `read`, or the bytes of a file; with `memory`,
-        which is such bytes, it is only a name. `clobber`, `format`, `persist`, `comm` and `info`
-        are for writing, `diskless` makes no difference to reading.
+        It is a path; for reading also a file object with `seek` and `read`, or the bytes of a
+        file; with `memory`, which is such bytes, it is only a name. With `memory`, a file that is
+        created is in memory, and `close` gives its bytes; with `diskless` it goes to disk when it
+        is closed, and only with `persist`.
         """
-        _check_mode(mode, memory)
+        mode, clobber = _checked_mode(mode, clobber, filename, memory)
         if parallel:
             raise ValueError("parallel mode requires MPI enabled netcdf-c")
         source = _source(filename, memory, encoding)
-        file = _open(source)
         put = object.__setattr__
+        put(self, "_session", None)
+        put(self, "_writer", None)
+        put(self, "_ending", None)
+        if mode[0] == "r":
+            file = _open(source)
+        else:
+            in_memory = diskless or memory is not None
+            path = str(source[2] if memory is not None else source[1])
+            session = _native.create(path, format=format, in_memory=in_memory, clobber=clobber)
+            file = session.file()
+            put(self, "_session", session)
+            put(self, "_writer", session.root())
+            keep = path if diskless and persist and memory is None else None
+            put(self, "_ending", weakref.finalize(self, _end, session, keep))
         put(self, "_source", (source, {"keepweakref": keepweakref, "auto_complex": auto_complex}))
         put(self, "_file", file)
         put(self, "_kind", (file.data_model, "HDF5" if file.is_hdf5 else "NETCDF3"))
@@ -106,7 +124,7 @@ class Dataset:
         put(self, "keepweakref", keepweakref)
         put(self, "auto_complex", auto_complex)
         put(self, "_ncstring_attrs__", False)
-        put(self, "_settings", dict(_DEFAULTS))
+        put(self, "_settings", dict(DEFAULTS))
         self._start(file.root())
 
     def _start(self, native: Any) -> None:
@@ -162,7 +180,7 @@ class Dataset:
     def _types_of(self, kind: type[Any]) -> dict[str, Any]:
         found = self._types
         if found is None:
-            found = [user_type(described) for described in self._native.types()]
+            found = [user_type(described, file=self._file) for described in self._native.types()]
             object.__setattr__(self, "_types", found)
         return {user.name: user for user in found or () if isinstance(user, kind)}
 
@@ -280,10 +298,21 @@ class Dataset:
         """Whether the file is open."""
         return self._native is not CLOSED
 
-    def close(self) -> None:
-        """Closes the file; what has been read from it stays."""
+    def close(self) -> memoryview | None:
+        """Closes the file; what has been read from it stays. What was written is in the file now.
+
+        Gives the bytes of a file that was created in memory.
+        """
         self._check()
-        self._close()
+        if self._ending is None:
+            self._close()
+            return None
+        try:
+            written = self._ending()
+        finally:
+            self._close()
+        in_memory = self._source[0][0] == "memory"
+        return memoryview(written) if in_memory and written is not None else None
 
     def _close(self) -> None:
         for variable in self._variables.made():
@@ -293,6 +322,8 @@ class Dataset:
         put = object.__setattr__
         put(self, "_native", CLOSED)
         put(self, "_file", CLOSED)
+        put(self, "_writer", CLOSED)
+        put(self, "_session", CLOSED)
         put(self, "_attributes", None)
 
     def __enter__(self) -> Dataset:
@@ -302,16 +333,27 @@ class Dataset:
         self.close()
 
     def sync(self) -> None:
-        """Of no effect on a file that is only read."""
+        """Makes what was written a part of the file; of no effect on one that is only read."""
         self._check()
+        if self._session is not None:
+            self._session.commit()
 
-    def set_fill_on(self) -> NoReturn:
-        """Files are only read."""
-        raise RuntimeError(READ_ONLY)
+    def _writing(self) -> _native.GroupWriter:
+        """What changes the group; an error where the file is only read or closed."""
+        if self._writer is None:
+            raise RuntimeError(READ_ONLY)
+        writer: _native.GroupWriter = self._writer
+        return writer
 
-    def set_fill_off(self) -> NoReturn:
-        """Files are only read."""
-        raise RuntimeError(READ_ONLY)
+    def set_fill_on(self) -> None:
+        """Has elements of variables created from now on read as fill values until written."""
+        self._writing()
+        self._session.set_fill(True)
+
+    def set_fill_off(self) -> None:
+        """Leaves open what elements of variables created from now on read as until written."""
+        self._writing()
+        self._session.set_fill(False)
 
     # Attributes
 
@@ -355,12 +397,43 @@ class Dataset:
                 f"'{name}' is one of the reserved attributes {tuple(RESERVED)}, cannot rebind. "
                 "Use setncattr instead."
             )
-        raise AttributeError(READ_ONLY)
+        self.setncattr(name, value)
 
-    def __delattr__(self, name: str) -> NoReturn:
+    def __delattr__(self, name: str) -> None:
         if name in RESERVED:
             raise AttributeError(f"'{name}' is one of the reserved attributes, cannot delete.")
-        raise RuntimeError(READ_ONLY)
+        self.delncattr(name)
+
+    def setncattr(self, name: str, value: Any) -> None:
+        """Sets an attribute."""
+        self._set_attribute(name, value, self._ncstring_attrs__)
+
+    def setncattr_string(self, name: str, value: Any) -> None:
+        """Sets an attribute of netCDF's type string."""
+        if self.data_model != "NETCDF4":
+            raise OSError("file format does not support NC_STRING attributes")
+        self._set_attribute(name, value, True)
+
+    def setncatts(self, attdict: dict[str, Any]) -> None:
+        """Sets several attributes."""
+        for name, value in attdict.items():
+            self._set_attribute(name, value, False)
+
+    def _set_attribute(self, name: str, value: Any, force_string: bool) -> None:
+        if self._writer is None:
+            raise AttributeError(READ_ONLY)
+        self._writer.set_attribute(name, *_defining.attribute(self, name, value, force_string))
+        object.__setattr__(self, "_attributes", None)
+
+    def delncattr(self, name: str) -> None:
+        """Deletes an attribute."""
+        self._writing().delete_attribute(name)
+        object.__setattr__(self, "_attributes", None)
+
+    def renameAttribute(self, oldname: str, newname: str) -> None:
+        """Renames an attribute."""
+        self._writing().rename_attribute(oldname, newname)
+        object.__setattr__(self, "_attributes", None)
 
     # How reads are shown
 
@@ -431,35 +504,99 @@ class Dataset:
         pathlib.Path(outfile).write_text(done.stdout, encoding="utf-8")
         return None
 
-    # What would change the file
+    # Defining what is in it
 
-    def _read_only(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Files are only read."""
-        raise RuntimeError(READ_ONLY)
+    def createDimension(self, dimname: str, size: int | None = None) -> Dimension:
+        """Defines a dimension; without a size, or with 0, an unlimited one."""
+        dimensions = self.dimensions
+        dimensions[dimname] = Dimension(self, dimname, size=size)
+        return dimensions[dimname]
 
-    createDimension = _read_only
-    createVariable = _read_only
-    createGroup = _read_only
-    createCompoundType = _read_only
-    createVLType = _read_only
-    createEnumType = _read_only
-    renameDimension = _read_only
-    renameVariable = _read_only
-    renameAttribute = _read_only
-    renameGroup = _read_only
-    delncattr = _read_only
+    def createVariable(
+        self, varname: str, datatype: Any, dimensions: Any = (), *args: Any, **kwargs: Any
+    ) -> Variable:
+        """Defines a variable; groups of its path that are not there are created.
 
-    def _no_attribute(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Files are only read."""
-        raise AttributeError(READ_ONLY)
+        `datatype` is a dtype or what makes one, `str`, or a `CompoundType`, `VLType` or
+        `EnumType`; `dimensions` are names or `Dimension`s. The other options are
+        `compression=None, zlib=False, complevel=4, shuffle=True, szip_coding="nn",
+        szip_pixels_per_block=8, blosc_shuffle=1, fletcher32=False, contiguous=False,
+        chunksizes=None, endian="native", least_significant_digit=None, significant_digits=None,
+        quantize_mode="BitGroom", fill_value=None, chunk_cache=None`.
+        """
+        directory, name = posixpath.split(posixpath.normpath(varname))
+        group = self.createGroup(directory) if directory else self
+        if isinstance(dimensions, (str, bytes, Dimension)):
+            dimensions = (dimensions,)
+        found = tuple(_find_dimension(group, dimension) for dimension in dimensions)
+        variable = Variable(group, name, datatype, found, *args, **kwargs)
+        group._variables[name] = variable
+        return variable
 
-    setncattr = _no_attribute
-    setncattr_string = _no_attribute
-    setncatts = _no_attribute
+    def createGroup(self, groupname: str) -> Dataset:
+        """Defines a group, or a path of groups; those that are there stay."""
+        group: Dataset = self
+        for name in posixpath.normpath(groupname).split("/"):
+            if name and name not in group.groups:
+                group._groups[name] = Group(group, name)
+            group = group.groups[name] if name else group
+        return group
+
+    def createCompoundType(self, datatype: Any, datatype_name: str) -> CompoundType:
+        """Defines a compound type with the members of a structured dtype."""
+        object.__setattr__(self, "_types", None)
+        return CompoundType(self, datatype, datatype_name)
+
+    def createVLType(self, datatype: Any, datatype_name: str) -> VLType:
+        """Defines a type of sequences of any length."""
+        object.__setattr__(self, "_types", None)
+        return VLType(self, datatype, datatype_name)
+
+    def createEnumType(
+        self, datatype: Any, datatype_name: str, enum_dict: dict[str, int]
+    ) -> EnumType:
+        """Defines a type of named integers."""
+        object.__setattr__(self, "_types", None)
+        return EnumType(self, datatype, datatype_name, enum_dict)
+
+    def renameDimension(self, oldname: str, newname: str) -> None:
+        """Renames a dimension."""
+        self._writing()
+        if oldname not in self.dimensions:
+            raise KeyError(f"{oldname} not a valid dimension name")
+        self.dimensions[oldname]._rename(newname)
+        self.dimensions[newname] = self.dimensions.pop(oldname)
+
+    def renameVariable(self, oldname: str, newname: str) -> None:
+        """Renames a variable."""
+        self._writing()
+        if oldname not in self.variables:
+            raise KeyError(f"{oldname} not a valid variable name")
+        self.variables[oldname]._rename(newname)
+        self.variables[newname] = self.variables.pop(oldname)
+
+    def renameGroup(self, oldname: str, newname: str) -> None:
+        """Renames a group."""
+        self._writing()
+        if oldname not in self.groups:
+            raise KeyError(f"{oldname} not a valid group name")
+        group = self.groups[oldname]
+        group._writer.rename(newname)
+        self.groups[newname] = self.groups.pop(oldname)
+        group._moved(self, newname)
+
+    def _moved(self, parent: Dataset, name: str) -> None:
+        """The group, or one above it, was renamed."""
+        put = object.__setattr__
+        put(self, "_path", posixpath.join(parent.path, name))
+        put(self, "_native", parent._native.group(name))
+        put(self, "_types", None)
+        for group in self._groups.made():
+            group._moved(self, posixpath.basename(group._path))
 
     @staticmethod
     def fromcdl(*args: Any, **kwargs: Any) -> NoReturn:
-        """Files are only read."""
+        """Not there yet."""
         raise NotImplementedError(_NOT_YET)
 
     # How it is shown and sent
@@ -483,6 +620,8 @@ class Dataset:
 
     def __reduce__(self) -> tuple[Any, ...]:
         self._check()
+        if self._writer is not None:
+            raise NotImplementedError("a Dataset that is being written cannot be pickled")
         (kind, what, name), options = self._source
         if kind == "path":
             # Whoever unpickles it may have another working directory.
@@ -496,11 +635,17 @@ class Group(Dataset):
     __slots__ = ()
 
     def __init__(self, parent: Dataset, name: str, **kwargs: Any) -> None:
-        """Groups come from `Dataset.groups`."""
+        """Defines a group, as `Dataset.createGroup` does."""
         native = kwargs.get("native")
-        if native is None:
-            raise RuntimeError(READ_ONLY)
         put = object.__setattr__
+        if native is None:
+            writer = parent._writing().define_group(name)
+            native = parent._native.group(name)
+        else:
+            writer = parent._writer and parent._writer.group(name)
+        put(self, "_writer", writer)
+        put(self, "_session", parent._session)
+        put(self, "_ending", None)
         put(self, "_source", None)
         put(self, "_file", parent._file)
         put(self, "_kind", parent._kind)
@@ -520,16 +665,31 @@ class Group(Dataset):
         return (_group_of, (self.parent, posixpath.basename(self._path)))
 
 
-_NOT_YET = "isotach reads files; writing them is not there yet"
+_NOT_YET = "this is not there yet"
 
 
-def _check_mode(mode: str, memory: Any) -> None:
+def _checked_mode(mode: str, clobber: bool, filename: Any, memory: Any) -> tuple[str, bool]:
+    """The mode without its synonyms, and whether a file that is there may be overwritten."""
     if memory is not None and mode not in ("r", "w"):
         raise ValueError("if memory kwarg specified, mode must be 'r' or 'w'")
     if mode not in _MODES:
         raise ValueError(f"mode must be 'w', 'x', 'r', 'a' or 'r+', got '{mode}'")
-    if mode not in ("r", "rs"):
-        raise NotImplementedError(f"{_NOT_YET} (mode '{mode}')")
+    if mode == "x":
+        return "w", False
+    mode = mode.replace("r+", "a")
+    if mode[0] == "a":
+        if os.path.exists(filename):
+            raise NotImplementedError(f"changing files that are there: {_NOT_YET}")
+        mode = mode.replace("a", "w")
+    return mode, clobber
+
+
+def _end(session: _native.Writer, keep: str | None) -> bytes | None:
+    """Commits and closes a file, also of a Dataset that was forgotten; a diskless one is kept."""
+    written = session.close()
+    if keep is not None and written is not None:
+        pathlib.Path(keep).write_bytes(written)
+    return written
 
 
 def _source(filename: Any, memory: Any, encoding: str | None) -> tuple[str, Any, str | None]:

@@ -15,15 +15,22 @@ if TYPE_CHECKING:
 class Dimension:
     """A dimension of a group: a name and a length that variables share."""
 
-    __slots__ = ("__weakref__", "_dimid", "_grp", "_length", "_name", "_unlimited")
+    __slots__ = ("__weakref__", "_dimid", "_grp", "_length", "_name", "_native", "_unlimited")
 
     def __init__(self, grp: Dataset, name: str, size: int | None = None, **kwargs: Any) -> None:
-        """Dimensions come from `Dataset.dimensions`."""
+        """Defines a dimension, as `Dataset.createDimension` does; without a size, or with 0, an
+        unlimited one.
+        """
         self._grp: Any = weakref.proxy(grp) if grp.keepweakref else grp
         self._name = name
-        self._length = size or 0
-        self._unlimited = bool(kwargs.get("unlimited", not size))
-        self._dimid = kwargs.get("id", -1)
+        self._length = int(size or 0)
+        self._unlimited = bool(kwargs.get("unlimited", not self._length))
+        self._native: Any = None
+        if "id" not in kwargs:
+            if self._length < 0:
+                raise OverflowError("can't convert negative value to size_t")
+            self._native = grp._writing().define_dimension(name, self._length or None)
+        self._dimid = kwargs["id"] if self._native is None else self._native.id
 
     def _check(self) -> None:
         if self._grp._native is CLOSED:
@@ -50,7 +57,19 @@ class Dimension:
 
     def __len__(self) -> int:
         self._check()
+        if self._unlimited and self._grp._writer is not None:
+            return len(self._handle())
         return self._length
+
+    def _handle(self) -> Any:
+        """The native part's dimension, of a file that is being written."""
+        if self._native is None:
+            self._native = self._grp._writing().find_dimension(self._name)
+        return self._native
+
+    def _rename(self, name: str) -> None:
+        self._handle().rename(name)
+        self._name = name
 
     def group(self) -> Dataset:
         """The group that it is a member of."""

@@ -18,6 +18,7 @@ _BLOSC_COMPRESSORS = (
 )
 #: The bit of szip's options that says nearest neighbour; without it, entropy coding.
 _SZIP_NEAREST_NEIGHBOUR = 32
+_SZIP_CODINGS = {"ec": 4, "nn": _SZIP_NEAREST_NEIGHBOUR}
 
 _QUANTIZATION = {
     "_QuantizeBitGroomNumberOfSignificantDigits": "BitGroom",
@@ -73,3 +74,33 @@ def quantization(attributes: dict[str, Any]) -> tuple[int, str] | None:
         if name in attributes:
             return int(attributes[name]), algorithm
     return None
+
+
+def compression_filters(
+    compression: str | None,
+    *,
+    level: int,
+    shuffle: bool,
+    szip: tuple[str, int],
+    blosc_shuffle: int,
+    fletcher32: bool,
+) -> list[tuple[int, list[int]]]:
+    """The filters that `createVariable` is asked for, as `(id, parameters)`."""
+    filters: list[tuple[int, list[int]]] = []
+    if compression == "zlib":
+        filters = [*[(SHUFFLE, [])] * bool(shuffle), (DEFLATE, [level])]
+    elif compression == "szip":
+        coding, pixels = szip
+        if coding not in _SZIP_CODINGS:
+            raise ValueError("unknown szip coding ('ec' or 'nn' supported)")
+        filters = [(SZIP, [_SZIP_CODINGS[coding], pixels])]
+    elif compression == "zstd":
+        filters = [(ZSTANDARD, [level])]
+    elif compression == "bzip2":
+        filters = [(BZIP2, [level])]
+    elif compression in _BLOSC_COMPRESSORS and compression != "blosc_snappy":
+        compressor = _BLOSC_COMPRESSORS.index(compression)
+        filters = [(BLOSC, [0, 0, 0, 0, level, blosc_shuffle, compressor])]
+    elif compression:
+        raise ValueError(f"Unsupported value for compression kwarg: {compression!r}")
+    return [*filters, *[(FLETCHER32, [])] * bool(fletcher32)]

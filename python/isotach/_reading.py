@@ -291,10 +291,9 @@ def _unpacking(read: Read, factor: Any, offset: Any) -> Read:
 
 def _text(variable: Variable, read: Read, encoding: str) -> Read:
     """Characters along the last axis become strings where that axis is read whole."""
-    shape = variable.shape
 
     def text(key: Any) -> Any:
-        data = read(key)
+        data, shape = read(key), variable.shape
         if data.ndim and data.shape[-1] == shape[-1] and _whole_last_axis(key, shape):
             return chartostring(data, encoding=encoding)
         return data

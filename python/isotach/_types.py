@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from isotach import _defining
 from isotach._constants import NUMPY_CODES
 
 #: NumPy's signs for byte orders.
@@ -18,11 +19,16 @@ class CompoundType:
     In `dtype_view` one-dimensional arrays of characters are strings.
     """
 
-    __slots__ = ("__weakref__", "_nc_type", "dtype", "dtype_view", "name")
+    __slots__ = ("__weakref__", "_home", "_nc_type", "dtype", "dtype_view", "name")
 
     def __init__(self, grp: Any, dt: Any, dtype_name: str, **kwargs: Any) -> None:
-        """Types come from `Dataset.cmptypes`, and from `Variable.datatype`."""
+        """With a group, defines the type there, as `Dataset.createCompoundType` does."""
+        self._home = _home(grp)
         self.dtype: np.dtype[Any] = np.dtype(dt)
+        if grp is not None and "typeid" not in kwargs:
+            self.dtype = _aligned(self.dtype)
+            description = _defining.compound(grp, self.dtype)
+            grp._writing().define_type(dtype_name, description)
         self.dtype_view: np.dtype[Any] = _with_strings(self.dtype)
         self.name = dtype_name
         self._nc_type = kwargs.get("typeid", -1)
@@ -37,11 +43,16 @@ class CompoundType:
 class VLType:
     """A type of sequences of any length: `dtype` is that of their elements, `str` for strings."""
 
-    __slots__ = ("__weakref__", "_nc_type", "dtype", "name")
+    __slots__ = ("__weakref__", "_home", "_nc_type", "dtype", "name")
 
     def __init__(self, grp: Any, dt: Any, dtype_name: str | None, **kwargs: Any) -> None:
-        """Types come from `Dataset.vltypes`, and from `Variable.datatype`."""
+        """With a group, defines the type there, as `Dataset.createVLType` does; but not for `str`,
+        which is always there.
+        """
+        self._home = _home(grp)
         self.dtype: Any = str if dt is str else np.dtype(dt)
+        if grp is not None and self.dtype is not str and "typeid" not in kwargs:
+            grp._writing().define_type(dtype_name, _defining.vlen(np.dtype(dt)))
         self.name = None if dt is str else dtype_name
         self._nc_type = kwargs.get("typeid", -1)
 
@@ -57,13 +68,16 @@ class VLType:
 class EnumType:
     """A type of named integers: `dtype` is the integers', `enum_dict` has the names' values."""
 
-    __slots__ = ("__weakref__", "_nc_type", "dtype", "enum_dict", "name")
+    __slots__ = ("__weakref__", "_home", "_nc_type", "dtype", "enum_dict", "name")
 
     def __init__(
         self, grp: Any, dt: Any, dtype_name: str, enum_dict: dict[str, int], **kwargs: Any
     ) -> None:
-        """Types come from `Dataset.enumtypes`, and from `Variable.datatype`."""
+        """With a group, defines the type there, as `Dataset.createEnumType` does."""
+        self._home = _home(grp)
         self.dtype: np.dtype[Any] = np.dtype(dt)
+        if grp is not None and "typeid" not in kwargs:
+            grp._writing().define_type(dtype_name, _defining.enum(self.dtype, enum_dict))
         self.name = dtype_name
         self.enum_dict = enum_dict
         self._nc_type = kwargs.get("typeid", -1)
@@ -78,22 +92,46 @@ class EnumType:
         return (EnumType, (None, self.dtype, self.name, self.enum_dict))
 
 
-def user_type(described: dict[str, Any], order: Order = "=") -> Any:
+def user_type(described: dict[str, Any], order: Order = "=", file: Any = None) -> Any:
     """The class's instance for a type as the native part describes it.
 
     None for opaque and foreign ones, for which netCDF4-python has no class. `order` is NumPy's
-    sign for the byte order of a variable's numbers.
+    sign for the byte order of a variable's numbers, `file` the native file.
     """
     name = described["name"]
+    found: Any = None
     match described["class"]:
         case "compound":
-            return CompoundType(None, numpy_dtype(described), name)
+            found = CompoundType(None, numpy_dtype(described), name)
         case "enum":
             base = np.dtype(order + NUMPY_CODES[described["base"]])
-            return EnumType(None, base, name, dict(described["members"]))
+            found = EnumType(None, base, name, dict(described["members"]))
         case "vlen":
-            return VLType(None, _element_dtype(described["base"], order), name)
-    return None
+            found = VLType(None, _element_dtype(described["base"], order), name)
+    if found is not None and file is not None:
+        found._home = (file, described["group"])
+    return found
+
+
+def _home(group: Any) -> tuple[Any, str] | None:
+    """The file and the path of the group that defines a type."""
+    return None if group is None else (group._file, group.path)
+
+
+def _aligned(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Members as a C compiler lays them out, strings as arrays of characters."""
+    if dtype.names is None:
+        raise TypeError("compound types are made of structured dtypes")
+    formats: list[Any] = []
+    for name in dtype.names:
+        member = dtype[name]
+        if member.names is not None:
+            formats.append(_aligned(member))
+        elif member.kind == "S" and member.itemsize != 1:
+            formats.append(np.dtype(("S1", (member.itemsize,))))
+        else:
+            formats.append(member)
+    return np.dtype({"names": list(dtype.names), "formats": formats}, align=True)
 
 
 def _element_dtype(described: Any, order: Order) -> np.dtype[Any]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import copy
 import functools
 import threading
+import warnings
 import weakref
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from isotach import _defining
 from isotach._constants import (
     NO_ATTRIBUTE,
     NOT_VALID,
@@ -22,9 +24,10 @@ from isotach._constants import (
 from isotach._dimension import Dimension
 from isotach._filters import filter_dict, quantization
 from isotach._lazy import CLOSED
-from isotach._reading import Read, raw_reader, reader
+from isotach._reading import Read, _same, raw_reader, reader
 from isotach._settings import get_chunk_cache
 from isotach._types import CompoundType, EnumType, Order, VLType, numpy_dtype, user_type
+from isotach._writing import Write, writer
 
 if TYPE_CHECKING:
     from isotach import _native
@@ -32,6 +35,9 @@ if TYPE_CHECKING:
 
 #: Byte orders as NumPy has them.
 _ORDERS: dict[str, Order] = {"little": "<", "big": ">", "native": "="}
+
+#: What `set_auto_*` has not been called for.
+DEFAULTS = {"mask": True, "scale": True, "always_mask": True, "chartostring": True}
 
 #: A reader is made for settings that stay as they are while it is made.
 _changing = threading.RLock()
@@ -54,31 +60,53 @@ class Variable:
         "_ncstring_attrs__",
         "_raw_read",
         "_read",
+        "_rounds",
         "_settings",
         "_type",
         "_use_get_vars",
+        "_write",
+        "_writer",
     )
     _grp: Any
     _name: str
     _native: Any
     _raw_read: Read | None
     _read: Read | None
+    _rounds: bool | None
     _settings: dict[str, bool]
     _type: tuple[Any, Any, int] | None
+    _write: Write | None
+    _writer: Any
 
     #: Axes are indexed one by one, not broadcast against each other.
     __orthogonal_indexing__ = True
 
-    def __init__(self, grp: Dataset, name: str, datatype: Any = None, *args: Any, **kwargs: Any):
-        """Variables come from `Dataset.variables`."""
+    def __init__(
+        self,
+        grp: Dataset,
+        name: str,
+        datatype: Any = None,
+        dimensions: Any = (),
+        *args: Any,
+        **kwargs: Any,
+    ) -> None:
+        """Defines a variable, as `Dataset.createVariable` does."""
         native = kwargs.get("native")
-        if native is None:
-            raise RuntimeError(f"{READ_ONLY}: (variable '{name}', group '{grp.path}')")
         put = object.__setattr__
+        put(self, "_writer", None)
+        put(self, "_rounds", None)
+        put(self, "_write", None)
+        settings = grp._settings
+        if native is None:
+            options = _defining.VariableOptions(grp, name, *args, **kwargs)
+            defined = _defining.define_variable(grp, name, datatype, dimensions, options)
+            native, settings = defined.variable(), DEFAULTS
+            put(self, "_writer", defined)
+            put(self, "_rounds", options.least_significant_digit is not None)
         put(self, "_grp", weakref.proxy(grp) if grp.keepweakref else grp)
         put(self, "_name", name)
         put(self, "_native", native)
-        put(self, "_settings", dict(grp._settings))
+        put(self, "_settings", dict(settings))
         put(self, "_ncstring_attrs__", grp._ncstring_attrs__)
         put(self, "_use_get_vars", True)
         put(self, "_attributes", None)
@@ -157,7 +185,7 @@ class Variable:
 
     def _describe(self) -> tuple[Any, Any, int]:
         native: _native.Variable = self._native
-        dtype, user = element_type(native, self._grp._is_netcdf4)
+        dtype, user = element_type(native, self._grp._is_netcdf4, self._grp._file)
         found = (dtype, user, len(native.dimension_names()))
         object.__setattr__(self, "_type", found)
         return found
@@ -248,6 +276,7 @@ class Variable:
         with _changing:
             self._settings.update(settings)
             object.__setattr__(self, "_read", None)
+            object.__setattr__(self, "_write", None)
 
     def set_auto_mask(self, mask: bool) -> None:
         """Turns masks of missing elements on or off."""
@@ -317,20 +346,72 @@ class Variable:
             raise AttributeError(name)
         return self.getncattr(name)
 
-    def __setattr__(self, name: str, value: Any) -> NoReturn:
+    def __setattr__(self, name: str, value: Any) -> None:
         if name in RESERVED:
             raise AttributeError(
                 f"'{name}' is one of the reserved attributes {tuple(RESERVED)}, cannot rebind. "
                 "Use setncattr instead."
             )
-        if name in ("shape", "size"):
-            raise AttributeError(f"{name} cannot be altered")
-        raise AttributeError(READ_ONLY)
+        if name in _OF_ITS_TYPE and self._isprimitive:
+            cast = np.array(value, self.dtype)
+            if _same(np.array(value), cast):
+                value = cast
+            else:
+                warnings.warn(
+                    f"WARNING: {name} cannot be safely cast to variable dtype", stacklevel=2
+                )
+        self.setncattr(name, value)
 
-    def __delattr__(self, name: str) -> NoReturn:
+    def __delattr__(self, name: str) -> None:
         if name in RESERVED:
             raise AttributeError(f"'{name}' is one of the reserved attributes, cannot delete.")
-        raise RuntimeError(READ_ONLY)
+        self.delncattr(name)
+
+    def setncattr(self, name: str, value: Any) -> None:
+        """Sets an attribute."""
+        if name == "_FillValue":
+            raise AttributeError(
+                "_FillValue attribute must be set when variable is created (using fill_value"
+                " keyword to createVariable)"
+            )
+        self._set_attribute(name, value, self._ncstring_attrs__)
+
+    def setncattr_string(self, name: str, value: Any) -> None:
+        """Sets an attribute of netCDF's type string."""
+        if self._grp.data_model != "NETCDF4":
+            raise OSError("file format does not support NC_STRING attributes")
+        self._set_attribute(name, value, True)
+
+    def setncatts(self, attdict: dict[str, Any]) -> None:
+        """Sets several attributes."""
+        for name, value in attdict.items():
+            self._set_attribute(name, value, False)
+
+    def _set_attribute(self, name: str, value: Any, force_string: bool) -> None:
+        if self._grp._writer is None:
+            raise AttributeError(READ_ONLY)
+        of, values = _defining.attribute(self._grp, name, value, force_string)
+        self._writing().set_attribute(name, of, values)
+        self._changed()
+
+    def delncattr(self, name: str) -> None:
+        """Deletes an attribute."""
+        self._writing().delete_attribute(name)
+        self._changed()
+
+    def renameAttribute(self, oldname: str, newname: str) -> None:
+        """Renames an attribute."""
+        self._writing().rename_attribute(oldname, newname)
+        self._changed()
+
+    def _changed(self) -> None:
+        """Attributes are others now, and so may be how elements are read and written."""
+        put = object.__setattr__
+        with _changing:
+            put(self, "_attributes", None)
+            put(self, "_raw_read", None)
+            put(self, "_read", None)
+            put(self, "_write", None)
 
     # How it is stored
 
@@ -389,29 +470,48 @@ class Variable:
         )
         object.__setattr__(self, "_cache", new)
 
-    # What would change the file
+    # Writing
 
-    def _read_only(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Files are only read."""
-        raise RuntimeError(READ_ONLY)
+    def __setitem__(self, elem: Any, data: Any) -> None:
+        write = self._write
+        if write is None:
+            write = self._prepared_write()
+        write(elem, data)
 
-    __setitem__ = _read_only
-    renameAttribute = _read_only
-    delncattr = _read_only
+    def _prepared_write(self) -> Write:
+        with _changing:
+            self._writing()
+            write = writer(self)
+            object.__setattr__(self, "_write", write)
+        return write
 
-    def _no_attribute(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Files are only read."""
-        raise AttributeError(READ_ONLY)
-
-    setncattr = _no_attribute
-    setncattr_string = _no_attribute
-    setncatts = _no_attribute
-
-    def assignValue(self, val: Any) -> NoReturn:
-        """Files are only read."""
+    def assignValue(self, val: Any) -> None:
+        """Writes the value of a scalar variable."""
         if self.dimensions:
             raise IndexError("to assign values to a non-scalar variable, use a slice")
-        raise RuntimeError(READ_ONLY)
+        self[:] = val
+
+    def _writing(self) -> _native.VariableWriter:
+        """What changes the variable; an error where the file is only read or closed."""
+        if self._writer is None:
+            self._check()
+            object.__setattr__(self, "_writer", self._grp._writing().variable(self._name))
+        found: _native.VariableWriter = self._writer
+        return found
+
+    def _quantizes(self) -> bool:
+        """Whether `least_significant_digit` was there when the variable was created or opened."""
+        if self._rounds is None:
+            object.__setattr__(self, "_rounds", "least_significant_digit" in self._all())
+        return bool(self._rounds)
+
+    def _rename(self, name: str) -> None:
+        writing = self._writing()
+        writing.rename(name)
+        put = object.__setattr__
+        put(self, "_name", name)
+        put(self, "_native", writing.variable())
+        self._changed()
 
     # How it is shown and sent
 
@@ -448,9 +548,8 @@ class Variable:
         put = object.__setattr__
         with _changing:
             put(self, "_native", CLOSED)
-            put(self, "_raw_read", None)
-            put(self, "_read", None)
-            put(self, "_attributes", None)
+            put(self, "_writer", CLOSED)
+            self._changed()
 
     def _describe_quietly(self) -> None:
         """The type outlives the file, where it was ever looked at or is there to be had."""
@@ -458,7 +557,7 @@ class Variable:
             self._describe()
 
 
-def element_type(native: _native.Variable, is_netcdf4: bool) -> tuple[Any, Any]:
+def element_type(native: _native.Variable, is_netcdf4: bool, file: Any = None) -> tuple[Any, Any]:
     """The dtype of a variable's elements, and the user-defined type if it has one."""
     described = native.data_type()
     order = _ORDERS[native.storage()[2]] if is_netcdf4 else "="
@@ -466,13 +565,30 @@ def element_type(native: _native.Variable, is_netcdf4: bool) -> tuple[Any, Any]:
         return str, VLType(None, str, None)
     if isinstance(described, str):
         return _plain_dtype(order + NUMPY_CODES[described]), None
-    user = user_type(described, order)
+    user = user_type(described, order, file)
     return (numpy_dtype(described), None) if user is None else (user.dtype, user)
 
 
 @functools.cache
 def _plain_dtype(code: str) -> np.dtype[Any]:
     return np.dtype(code)
+
+
+#: Attributes that assignment brings to the variable's type.
+_OF_ITS_TYPE = ("valid_min", "valid_max", "valid_range", "missing_value")
+
+
+def _find_dimension(group: Dataset, dimension: Any) -> Dimension:
+    """The dimension of that name, of this group or the nearest above."""
+    if isinstance(dimension, Dimension):
+        return dimension
+    name = dimension.decode() if isinstance(dimension, bytes) else dimension
+    above: Dataset | None = group
+    while above is not None:
+        if name in above.dimensions:
+            return above.dimensions[name]
+        above = above.parent
+    raise ValueError(f"cannot find dimension {name} in this group or parent groups")
 
 
 def _of(group: Dataset, name: str, settings: dict[str, bool]) -> Variable:

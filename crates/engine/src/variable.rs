@@ -136,6 +136,9 @@ impl Variable {
             return Ok(Arc::clone(array));
         }
         let array = self.mapping.array()?;
+        if self.mapping.is_being_written() {
+            return Ok(array);
+        }
         Ok(Arc::clone(self.array.get_or_init(|| array)))
     }
 

@@ -29,6 +29,7 @@ pub use options::{
 };
 pub use variable::{AttributeValue, VariableWriter};
 
+use crate::dimension::Dimension;
 use crate::draft::{DimensionId, ROOT};
 use crate::error::Result;
 use crate::file::File;
@@ -95,6 +96,11 @@ impl Writer {
     /// tells what it was.
     pub fn set_fill(&self, fills: bool) -> Result<bool> {
         self.session.change(|draft| Ok(std::mem::replace(&mut draft.fills, fills)))
+    }
+
+    /// The dimension as a reader has it; the length of an unlimited one is that of the moment.
+    pub fn dimension(&self, dimension: DimensionHandle) -> Result<Dimension> {
+        crate::draft::view::dimension_of(&self.session, dimension.0)
     }
 
     /// Renames a dimension.

@@ -3,13 +3,15 @@
 use std::io;
 
 use isotach::model::selection::SelectionError;
-use isotach::{Error, ErrorKind};
+use isotach::{DefinitionFault, Error, ErrorKind};
 use pyo3::exceptions::{
-    PyFileNotFoundError, PyIndexError, PyMemoryError, PyOSError, PyPermissionError, PyRuntimeError,
-    PyTypeError, PyValueError,
+    PyAttributeError, PyFileNotFoundError, PyIndexError, PyMemoryError, PyOSError,
+    PyPermissionError, PyRuntimeError, PyTypeError, PyValueError,
 };
 use pyo3::{PyErr, Python};
 
+/// `NC_EEXIST`.
+const FILE_EXISTS: i32 = -35;
 /// `NC_ENOTNC`.
 const UNKNOWN_FORMAT: i32 = -51;
 /// `NC_EHDFERR`.
@@ -24,6 +26,10 @@ pub(crate) fn to_python(error: &Error) -> PyErr {
             os_error(UNKNOWN_FORMAT, "NetCDF: Unknown file format", error)
         }
         ErrorKind::Selection(selection) => selection_error(selection),
+        ErrorKind::Definition(fault) => {
+            PyRuntimeError::new_err(format!("{}: {error}", netcdf_words(fault)))
+        }
+        ErrorKind::Closed => PyRuntimeError::new_err("NetCDF: Not a valid ID"),
         ErrorKind::WrongType { .. } => PyTypeError::new_err(error.to_string()),
         ErrorKind::Limit { .. } => PyMemoryError::new_err(error.to_string()),
         _ => with_cause(PyRuntimeError::new_err(error.to_string()), error),
@@ -37,6 +43,45 @@ pub(crate) fn opening(error: &Error) -> PyErr {
             to_python(error)
         }
         _ => with_cause(os_error(HDF_ERROR, "NetCDF: HDF error", error), error),
+    }
+}
+
+/// Errors while an attribute is set, all of which netCDF4-python raises as `AttributeError`.
+pub(crate) fn attribute_error(error: &Error) -> PyErr {
+    match &error.kind {
+        ErrorKind::Definition(fault) => {
+            PyAttributeError::new_err(format!("{}: {error}", netcdf_words(fault)))
+        }
+        _ => with_cause(PyAttributeError::new_err(error.to_string()), error),
+    }
+}
+
+/// What libnetcdf says of the same fault.
+fn netcdf_words(fault: &DefinitionFault) -> &'static str {
+    match fault {
+        DefinitionFault::Name(_) => "NetCDF: Name contains illegal characters",
+        DefinitionFault::NameInUse { .. } | DefinitionFault::Reserved { .. } => {
+            "NetCDF: String match to name in use"
+        }
+        DefinitionFault::NotFound { what: "attribute", .. } => "NetCDF: Attribute not found",
+        DefinitionFault::NotFound { what: "variable", .. } => "NetCDF: Variable not found",
+        DefinitionFault::NotFound { what: "type", .. } => "NetCDF: Bad type ID",
+        DefinitionFault::NotFound { .. } | DefinitionFault::Deleted { .. } => {
+            "NetCDF: Not a valid ID"
+        }
+        DefinitionFault::OutOfScope { .. } => "NetCDF: Invalid dimension ID or name",
+        DefinitionFault::NotInFormat { .. } | DefinitionFault::ForeignType { .. } => {
+            "NetCDF: Attempting netcdf-4 operation on strict nc3 netcdf-4 file"
+        }
+        DefinitionFault::SecondUnlimited => {
+            "NetCDF: Only one unlimited dimension allowed in this format"
+        }
+        DefinitionFault::UnlimitedNotFirst => "NetCDF: NC_UNLIMITED in the wrong index",
+        DefinitionFault::DimensionLength { .. } => "NetCDF: Invalid dimension size",
+        DefinitionFault::HasValues { .. } => {
+            "NetCDF: Attempt to define fill value when data already exists"
+        }
+        _ => "NetCDF: Invalid argument",
     }
 }
 
@@ -65,6 +110,10 @@ fn open_error(error: &Error, source: &io::Error) -> PyErr {
     let words = words.split(" (os error").next().unwrap_or_default().to_owned();
     let arguments = (number, words, error.file.to_string());
     match source.kind() {
+        io::ErrorKind::AlreadyExists => {
+            let why = "NetCDF: File exists && NC_NOCLOBBER".to_owned();
+            PyOSError::new_err((FILE_EXISTS, why, arguments.2))
+        }
         io::ErrorKind::NotFound => PyFileNotFoundError::new_err(arguments),
         io::ErrorKind::PermissionDenied => PyPermissionError::new_err(arguments),
         io::ErrorKind::IsADirectory => {

@@ -32,6 +32,15 @@ pub(crate) fn dimension_tuples(dimensions: &[Dimension]) -> Vec<DimensionTuple> 
 #[pyclass(frozen, name = "File", module = "isotach._native")]
 pub(crate) struct NativeFile {
     file: File,
+    /// It is being written, so that nothing about it can be kept.
+    is_live: bool,
+}
+
+impl NativeFile {
+    /// A file that is being written.
+    pub(crate) fn live(file: File) -> Self {
+        Self { file, is_live: true }
+    }
 }
 
 /// Opens a path, a bytes-like object, or an object with `seek` and `read`.
@@ -63,7 +72,7 @@ pub(crate) fn open(
         let path: PathBuf = source.extract()?;
         py.detach(|| options.open(&path))
     };
-    Ok(NativeFile { file: opened.map_err(|error| opening(&error))? })
+    Ok(NativeFile { file: opened.map_err(|error| opening(&error))?, is_live: false })
 }
 
 /// Hits, misses, decoded and present bytes of the chunk cache, and its budget.
@@ -107,13 +116,14 @@ impl NativeFile {
 
     /// True for HDF5 files.
     #[getter]
-    fn is_hdf5(&self) -> bool {
-        self.file.hdf5().is_some()
+    fn is_hdf5(&self, py: Python<'_>) -> PyResult<bool> {
+        let format = py.detach(|| self.file.format()).map_err(|error| opening(&error))?;
+        Ok(matches!(format, Format::NetCdf4 | Format::NetCdf4Classic))
     }
 
     /// The root group.
     fn root(&self) -> NativeGroup {
-        NativeGroup { group: self.file.root() }
+        NativeGroup { group: self.file.root(), is_live: self.is_live }
     }
 }
 
@@ -121,6 +131,7 @@ impl NativeFile {
 #[pyclass(frozen, name = "Group", module = "isotach._native")]
 pub(crate) struct NativeGroup {
     group: Group,
+    is_live: bool,
 }
 
 #[pymethods]
@@ -193,7 +204,8 @@ impl NativeGroup {
     /// A variable, or None.
     fn variable(&self, py: Python<'_>, name: &str) -> PyResult<Option<NativeVariable>> {
         let found = py.detach(|| self.group.variable(name)).map_err(|error| to_python(&error))?;
-        Ok(found.map(NativeVariable::new))
+        let made = if self.is_live { NativeVariable::live } else { NativeVariable::new };
+        Ok(found.map(made))
     }
 
     /// Names of its groups in order.
@@ -205,7 +217,7 @@ impl NativeGroup {
     /// A group of this group, or None.
     fn group(&self, py: Python<'_>, name: &str) -> PyResult<Option<NativeGroup>> {
         let found = py.detach(|| self.group.group(name)).map_err(|error| to_python(&error))?;
-        Ok(found.map(|group| NativeGroup { group }))
+        Ok(found.map(|group| NativeGroup { group, is_live: self.is_live }))
     }
 
     /// What could not be shown, as `(path, reason)`.

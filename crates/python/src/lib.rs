@@ -16,6 +16,7 @@ mod result_memory;
 mod types;
 mod values;
 mod variable;
+mod writing;
 
 use pyo3::prelude::*;
 
@@ -30,4 +31,8 @@ mod _native {
     use crate::mask::MaskRule;
     #[pymodule_export]
     use crate::variable::NativeVariable;
+    #[pymodule_export]
+    use crate::writing::{
+        NativeDimension, NativeGroupWriter, NativeVariableWriter, NativeWriter, Place, create,
+    };
 }

@@ -25,8 +25,9 @@ use crate::values::to_array;
 #[pyclass(frozen, name = "Variable", module = "isotach._native")]
 pub(crate) struct NativeVariable {
     variable: Variable,
-    /// What every read needs, found at the first one.
-    reading: OnceLock<Reading>,
+    /// What every read needs, found at the first one; not kept of a file that is being written.
+    reading: OnceLock<Arc<Reading>>,
+    is_live: bool,
 }
 
 struct Reading {
@@ -38,12 +39,17 @@ struct Reading {
 
 impl NativeVariable {
     pub(crate) fn new(variable: Variable) -> Self {
-        Self { variable, reading: OnceLock::new() }
+        Self { variable, reading: OnceLock::new(), is_live: false }
     }
 
-    fn reading(&self, py: Python<'_>) -> PyResult<&Reading> {
+    /// A variable of a file that is being written.
+    pub(crate) fn live(variable: Variable) -> Self {
+        Self { variable, reading: OnceLock::new(), is_live: true }
+    }
+
+    fn reading(&self, py: Python<'_>) -> PyResult<Arc<Reading>> {
         if let Some(reading) = self.reading.get() {
-            return Ok(reading);
+            return Ok(Arc::clone(reading));
         }
         let array = py.detach(|| self.variable.array()).map_err(|error| to_python(&error))?;
         let dtype = dtype(py, &array.stored)?.map(Bound::unbind);
@@ -56,7 +62,11 @@ impl NativeVariable {
             }
             _ => Detach::Always,
         };
-        Ok(self.reading.get_or_init(|| Reading { array, dtype, detach }))
+        let reading = Arc::new(Reading { array, dtype, detach });
+        if self.is_live {
+            return Ok(reading);
+        }
+        Ok(Arc::clone(self.reading.get_or_init(|| reading)))
     }
 }
 

@@ -39,7 +39,8 @@ pub(super) fn dimension(format: Format, len: Option<u64>, has_unlimited: bool) -
         Format::Classic => i32::MAX as u64 - 3,
         Format::Offset64Bit => u64::from(u32::MAX) - 3,
         Format::Data64Bit => i64::MAX as u64 - 3,
-        Format::NetCdf4 | Format::NetCdf4Classic => u64::MAX,
+        Format::NetCdf4Classic => u64::from(u32::MAX),
+        Format::NetCdf4 => u64::MAX,
     };
     match len {
         None if has_unlimited && format != Format::NetCdf4 => Err(DefinitionFault::SecondUnlimited),
@@ -60,7 +61,8 @@ pub(super) fn variable(
     options: &VariableOptions,
 ) -> Defined<()> {
     attribute(format, data_type)?;
-    if format != Format::NetCdf4 && dimensions.iter().skip(1).any(|along| along.is_unlimited) {
+    let is_hdf5 = matches!(format, Format::NetCdf4 | Format::NetCdf4Classic);
+    if !is_hdf5 && dimensions.iter().skip(1).any(|along| along.is_unlimited) {
         return Err(DefinitionFault::UnlimitedNotFirst);
     }
     let has_unlimited = dimensions.iter().any(|along| along.is_unlimited);

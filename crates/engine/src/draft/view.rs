@@ -37,6 +37,11 @@ pub(crate) fn variable(session: &Arc<Session>, id: VariableId) -> Result<Variabl
     Ok(Variable::new(Arc::new(view)))
 }
 
+/// A dimension as it is now.
+pub(crate) fn dimension_of(session: &Arc<Session>, id: DimensionId) -> Result<Dimension> {
+    session.look(|draft| dimension(session, draft, id))
+}
+
 struct FileView {
     session: Arc<Session>,
 }
@@ -182,6 +187,10 @@ impl VariableMapping for VariableView {
 
     fn array(&self) -> Result<Arc<Array>> {
         self.session.array(self.id).map(Arc::new)
+    }
+
+    fn is_being_written(&self) -> bool {
+        true
     }
 }
 

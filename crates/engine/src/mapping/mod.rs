@@ -65,6 +65,10 @@ pub(crate) trait VariableMapping: Send + Sync {
     fn fill_value(&self) -> Result<FillValue>;
     /// Where its elements lie and how one element is stored.
     fn array(&self) -> Result<Arc<Array>>;
+    /// True where that is another after every write.
+    fn is_being_written(&self) -> bool {
+        false
+    }
 }
 
 /// A dimension as either kind of file tells it.

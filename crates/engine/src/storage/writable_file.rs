@@ -20,12 +20,12 @@ const MOST_ATTEMPTS: usize = 8;
 /// A local file, open for reading and writing.
 ///
 /// An advisory lock (`flock`, the one libhdf5 takes) keeps other processes from writing it; the
-/// readers of this library take no lock. It ends with this value, also where the process is
-/// killed.
+/// readers of this library take no lock. It ends with [`WritableFile::release`] or with this value,
+/// also where the process is killed.
 #[derive(Debug)]
 pub struct WritableFile {
     file: LocalFile,
-    _claim: Claim,
+    claim: Mutex<Option<Claim>>,
 }
 
 /// What is to become of a file that is there, or is not there.
@@ -83,7 +83,16 @@ impl WritableFile {
         if lock && let Some(user) = other_user(&file).map_err(fail)? {
             return Err(in_use(user));
         }
-        Ok(Self { file: file.into(), _claim: claim })
+        Ok(Self { file: file.into(), claim: Mutex::new(Some(claim)) })
+    }
+
+    /// Lets others write the file, though somebody may still read through this value.
+    pub fn release(&self) {
+        if let Some(claim) = self.claim.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            // Where there are no locks there is none to give back.
+            let _ = rustix::fs::flock(self.file.file(), FlockOperation::Unlock);
+            drop(claim);
+        }
     }
 }
 

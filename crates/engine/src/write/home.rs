@@ -36,10 +36,19 @@ impl Home {
     pub(super) fn publish(&mut self) -> Result<()> {
         match self {
             Self::Beside { replacement, durability } => match replacement.take() {
-                Some(replacement) => replacement.publish(*durability),
+                Some(replacement) => {
+                    let storage = Arc::clone(replacement.storage());
+                    let published = replacement.publish(*durability);
+                    storage.release();
+                    published
+                }
                 None => Ok(()),
             },
-            Self::Local { .. } | Self::Memory(_) => Ok(()),
+            Self::Local { storage, .. } => {
+                storage.release();
+                Ok(())
+            }
+            Self::Memory(_) => Ok(()),
         }
     }
 
@@ -47,11 +56,11 @@ impl Home {
     pub(super) fn abandon(&mut self) -> Result<()> {
         match self {
             Self::Beside { replacement, .. } => drop(replacement.take()),
-            Self::Local { new: Some(path), .. } => {
+            Self::Local { storage, new } => {
                 // What cannot be removed is an empty file, and nobody is told of it.
-                let _ = std::fs::remove_file(path);
+                let _ = new.as_ref().map(std::fs::remove_file);
+                storage.release();
             }
-            Self::Local { new: None, .. } => {}
             Self::Memory(storage) => drop(storage.take_bytes()),
         }
         Ok(())

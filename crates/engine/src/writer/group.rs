@@ -57,6 +57,14 @@ impl GroupWriter {
         })
     }
 
+    /// The user-defined type of that name in this group.
+    pub fn find_type(&self, name: &str) -> Result<Option<DataType>> {
+        self.session.look(|draft| {
+            let found = draft.group(self.id)?.types.get(name);
+            found.map(|&id| Ok(DataType::User(Arc::clone(&draft.user_type(id)?.user)))).transpose()
+        })
+    }
+
     /// Defines a variable along dimensions of this group or those above, outermost first.
     pub fn define_variable(
         &self,
