@@ -106,6 +106,8 @@ pub enum DefinitionFault {
     Filter(isotach_codec::Error),
     /// A fill value that is not one element of the variable's type.
     FillValue,
+    /// A rounding that the type's numbers cannot have.
+    Quantization(isotach_model::quantize::QuantizeFault),
     /// Values were written already, so that it cannot be changed any more.
     HasValues { what: &'static str },
     /// Its values stand in other files or data sets.
@@ -251,6 +253,7 @@ impl fmt::Display for DefinitionFault {
             }
             Self::Filter(source) => source.fmt(f),
             Self::FillValue => f.write_str("the fill value is not one element of the type"),
+            Self::Quantization(fault) => fault.fmt(f),
             Self::HasValues { what } => write!(f, "{what}: values were written already"),
             Self::NotWritable { name } => {
                 write!(f, "the values of \"{name}\" stand in other files or data sets")

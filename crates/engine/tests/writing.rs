@@ -4,8 +4,8 @@
 use isotach::model::selection::{Axis, Selection};
 use isotach::model::{Atomic, DataType, Field, UserClass, UserType, Values};
 use isotach::{
-    CreateOptions, DefinitionFault, ErrorKind, File, Fill, FilterRequest, Format, OpenOptions,
-    StorageKind, VariableOptions, Writer,
+    CreateOptions, DefinitionFault, Endianness, ErrorKind, File, Fill, FilterRequest, Format,
+    OpenOptions, Quantization, StorageKind, VariableOptions, Writer,
 };
 
 const ALL_FORMATS: [Format; 5] = [
@@ -291,4 +291,43 @@ fn what_cannot_be_is_refused() {
     writer.clone().close().unwrap();
     let error = a.write_as(&select([range(0, 1)]), &[1]).unwrap_err();
     assert!(matches!(error.kind, ErrorKind::Closed), "{error}");
+}
+
+#[test]
+fn a_user_block_stays_in_front() {
+    let options = CreateOptions { user_block_bytes: 1024, ..CreateOptions::default() };
+    let writer = options.create_in_memory("test").unwrap();
+    let x = writer.root().define_dimension("x", Some(3)).unwrap();
+    let options = VariableOptions { chunk_shape: Some(vec![2]), ..VariableOptions::default() };
+    let variable = writer.root().define_variable("v", Atomic::Int, &[x], options).unwrap();
+    variable.write_as(&select([range(0, 3)]), &[1, 2, 3]).unwrap();
+    let file = closed(writer);
+    assert_eq!(file.hdf5().unwrap().user_block_bytes(), 1024);
+    let values = file.variable("v").unwrap().read(&Selection::all(&[3])).unwrap();
+    assert_eq!(values, Values::I32(vec![1, 2, 3]));
+}
+
+#[test]
+fn floats_are_quantized_as_the_attribute_says() {
+    let numbers: Vec<f32> = (1..100).map(|number| 1.0 / number as f32).collect();
+    let mut expected = numbers.clone();
+    let mode = isotach::model::quantize::Mode::BitGroom;
+    let rounding = isotach::model::quantize::Quantization::new(mode, 3, Atomic::Float).unwrap();
+    rounding.apply(&mut expected, isotach::model::fill::FLOAT);
+    for endianness in [Endianness::Little, Endianness::Big] {
+        let writer = create(Format::NetCdf4);
+        let x = writer.root().define_dimension("x", Some(99)).unwrap();
+        let options = VariableOptions {
+            quantization: Some(Quantization::BitGroom(3)),
+            endianness: Some(endianness),
+            ..VariableOptions::default()
+        };
+        let variable = writer.root().define_variable("v", Atomic::Float, &[x], options).unwrap();
+        variable.write(&select([range(0, 99)]), &Values::F32(numbers.clone())).unwrap();
+        let file = closed(writer);
+        let v = file.variable("v").unwrap();
+        assert_eq!(v.read(&Selection::all(&[99])).unwrap(), Values::F32(expected.clone()));
+        let attribute = v.attribute(mode.attribute_name()).unwrap().unwrap();
+        assert_eq!(attribute.values().unwrap(), Values::I32(vec![3]));
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use isotach_model::{DataType, UserType, Values};
+use isotach_model::{Atomic, DataType, UserType, Values};
 
 use super::rules;
 use super::{
@@ -10,7 +10,7 @@ use super::{
     TypeDraft, TypeId, VariableDraft, VariableId,
 };
 use crate::error::DefinitionFault;
-use crate::writer::{Fill, VariableOptions};
+use crate::writer::{Fill, Quantization, VariableOptions};
 
 /// The attribute that says what a variable's fill value is.
 pub(crate) const FILL_VALUE: &str = "_FillValue";
@@ -103,6 +103,9 @@ impl Draft {
         if let Fill::Value(value) = &options.fill {
             rules::fill_value(&data_type, value)?;
             attributes.set(FILL_VALUE.into(), data_type.clone(), Arc::new(value.clone()));
+        }
+        if let Some(quantization) = options.quantization {
+            set_quantization(&mut attributes, quantization, &data_type)?;
         }
         let extent =
             along.iter().map(|dimension| if dimension.is_unlimited { 0 } else { dimension.len });
@@ -254,6 +257,9 @@ impl Draft {
                 let (data_type, value) = (variable.data_type.clone(), Arc::new(value.clone()));
                 variable.attributes.set(FILL_VALUE.into(), data_type, value);
             }
+            if let Some(quantization) = options.quantization {
+                set_quantization(&mut variable.attributes, quantization, &variable.data_type)?;
+            }
             variable.options = options;
         }
         Ok(())
@@ -369,6 +375,19 @@ impl Draft {
         self.group_mut(id)?.path = path;
         below.into_iter().try_for_each(|below| self.renew_paths(below))
     }
+}
+
+/// Says in the attribute that netCDF has for it how values are rounded.
+fn set_quantization(
+    attributes: &mut AttributeList,
+    quantization: Quantization,
+    data_type: &DataType,
+) -> Defined<()> {
+    let quantization = quantization.of(data_type).map_err(DefinitionFault::Quantization)?;
+    let significant = Values::I32(vec![quantization.significant().cast_signed()]);
+    let name = quantization.mode().attribute_name().into();
+    attributes.set(name, Atomic::Int.into(), Arc::new(significant));
+    Ok(())
 }
 
 fn in_use(what: &'static str, name: &str) -> DefinitionFault {

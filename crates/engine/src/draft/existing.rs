@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use isotach_model::UserType;
+use isotach_model::quantize::{Mode, Quantization};
+use isotach_model::{Atomic, UserType};
 
 use super::{
     AttributeList, DimensionDraft, DimensionId, Draft, GroupDraft, GroupId, ROOT, TypeDraft,
@@ -14,6 +15,24 @@ use crate::error::Result;
 use crate::file::{File, Group};
 use crate::variable::Variable;
 use crate::writer::VariableOptions;
+
+impl VariableDraft {
+    /// How its values are rounded before they are stored.
+    pub(crate) fn quantization(&self) -> Option<Quantization> {
+        if let Some(quantization) = self.options.quantization {
+            return quantization.of(&self.data_type).ok();
+        }
+        let (_, atomic) = (self.origin.as_ref()?, self.data_type.atomic()?);
+        if !matches!(atomic, Atomic::Float | Atomic::Double) {
+            return None;
+        }
+        Mode::ALL.into_iter().find_map(|mode| {
+            let significant = self.attributes.get(mode.attribute_name())?.values().ok()?;
+            let significant = i64::from(*significant.as_slice::<i32>()?.first()?);
+            Quantization::new(mode, significant, atomic).ok()
+        })
+    }
+}
 
 impl Draft {
     /// What is in `file`, in its order, unchanged.

@@ -11,10 +11,14 @@ use super::session::Session;
 use super::space::Space;
 use super::target::Target;
 use crate::draft::Draft;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{DefinitionFault, Error, ErrorKind, Result};
 use crate::file::Format;
-use crate::storage::{Creation, Replacement, WritableFile};
+use crate::storage::shifted::Shifted;
+use crate::storage::{Creation, Replacement, WritableFile, WritableStorage, write_error};
 use crate::writer::{CreateOptions, EditOptions, Overwrite};
+
+/// HDF5 looks for its superblock at 0, here, and at twice that again and again.
+const SMALLEST_USER_BLOCK: u64 = 512;
 
 impl Session {
     /// Creates a local file.
@@ -45,14 +49,17 @@ impl Session {
         let Some(storage) = home.storage() else {
             return Err(Error::new(&name, ErrorKind::Closed));
         };
+        let storage = with_user_block(&name, storage, options)?;
         let mut draft = Draft::new(options.format);
         draft.fills = options.fill;
         let space = Arc::new(Space::new(0));
         let target = Target { name: Arc::clone(&name), storage, space };
         let mut backend: Box<dyn Backend> = match options.format {
-            Format::NetCdf4 | Format::NetCdf4Classic => {
-                Box::new(Hdf5Backend::create(target, options.edit.durability)?)
-            }
+            Format::NetCdf4 | Format::NetCdf4Classic => Box::new(Hdf5Backend::create(
+                target,
+                options.edit.durability,
+                options.user_block_bytes,
+            )?),
             Format::Classic | Format::Offset64Bit | Format::Data64Bit => {
                 let EditOptions { durability, header_room, .. } = options.edit;
                 Box::new(ClassicBackend::create(target, durability, header_room))
@@ -63,4 +70,25 @@ impl Session {
         draft.mark_committed();
         Ok(Self::new(name, draft, backend, home, options.edit.commit_interval))
     }
+}
+
+/// The storage behind the user block.
+fn with_user_block(
+    name: &Arc<str>,
+    storage: Arc<dyn WritableStorage>,
+    options: &CreateOptions,
+) -> Result<Arc<dyn WritableStorage>> {
+    let bytes = options.user_block_bytes;
+    let is_hdf5 = matches!(options.format, Format::NetCdf4 | Format::NetCdf4Classic);
+    if bytes == 0 {
+        return Ok(storage);
+    }
+    if !is_hdf5 || bytes < SMALLEST_USER_BLOCK || !bytes.is_power_of_two() {
+        let what = "user block";
+        let fault = DefinitionFault::NotInFormat { what, format: options.format };
+        return Err(Error::new(name, ErrorKind::Definition(fault)));
+    }
+    let grown = storage.set_len(bytes);
+    grown.map_err(|source| write_error(name, 0, bytes, source))?;
+    Ok(Arc::new(Shifted::new(storage, bytes)))
 }

@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 use std::time::{Duration, Instant};
 
 use isotach_model::convert::{Number, RangeReport, convert};
+use isotach_model::quantize::{Float, Quantization};
 use isotach_model::selection::{Axis, Selection, SelectionError};
-use isotach_model::{DataType, Values};
+use isotach_model::{Atomic, DataType, Values, fill};
 
 use super::Backend;
 use super::home::Home;
@@ -107,6 +108,11 @@ impl Session {
         let stored = state.backend.stored_type(&state.draft, id)?;
         let mut elements = Vec::new();
         let report = state.backend.encode(&stored, values, state.draft.rules(), &mut elements)?;
+        if state.is_quantized(id) {
+            stored.native_order().apply(&mut elements);
+            state.quantize(id, &mut elements);
+            stored.native_order().apply(&mut elements);
+        }
         state.backend.put(&state.draft, id, selection, &elements)?;
         drop(state);
         self.commit_if_due()?;
@@ -128,13 +134,14 @@ impl Session {
         }
         self.check_count(selection, elements.len() / stored.size().max(1))?;
         let order = stored.native_order();
-        if order.is_native() {
+        if order.is_native() && !state.is_quantized(id) {
             state.backend.put(&state.draft, id, selection, elements)?;
         } else {
+            let mut stored = elements.to_vec();
+            state.quantize(id, &mut stored);
             // Bringing bytes to this machine's order and back is the same exchange.
-            let mut swapped = elements.to_vec();
-            order.apply(&mut swapped);
-            state.backend.put(&state.draft, id, selection, &swapped)?;
+            order.apply(&mut stored);
+            state.backend.put(&state.draft, id, selection, &stored)?;
         }
         drop(state);
         self.commit_if_due()
@@ -299,6 +306,21 @@ impl State {
         Ok(())
     }
 
+    fn is_quantized(&self, id: VariableId) -> bool {
+        self.draft.variable(id).is_ok_and(|variable| variable.quantization().is_some())
+    }
+
+    /// Rounds a variable's elements, which are in this machine's byte order, as it says.
+    fn quantize(&self, id: VariableId, elements: &mut [u8]) {
+        let Ok(variable) = self.draft.variable(id) else { return };
+        let Some(quantization) = variable.quantization() else { return };
+        let stated = variable.attributes.get(FILL_VALUE).and_then(|fill| fill.values().ok());
+        match variable.data_type.atomic() {
+            Some(Atomic::Float) => quantize(quantization, elements, stated.as_ref(), fill::FLOAT),
+            _ => quantize(quantization, elements, stated.as_ref(), fill::DOUBLE),
+        }
+    }
+
     fn set_fill(&mut self, id: VariableId, fill: (DataType, Values)) -> Defined<()> {
         let (data_type, values) = fill;
         if data_type != self.draft.variable(id)?.data_type || values.len() != 1 {
@@ -328,4 +350,17 @@ fn outside(axis: usize, wanted: &Axis, len: u64) -> SelectionError {
             SelectionError::Index { axis, index: i64::try_from(index).unwrap_or(i64::MAX), len }
         }
     }
+}
+
+/// Rounds numbers where they stand; those that are the fill value stay.
+fn quantize<T: Float + bytemuck::Pod>(
+    quantization: Quantization,
+    elements: &mut [u8],
+    stated_fill: Option<&Values>,
+    default_fill: T,
+) {
+    let stated = stated_fill.and_then(|fill| fill.as_slice::<T>()?.first().copied());
+    let mut numbers: Vec<T> = bytemuck::pod_collect_to_vec(elements);
+    quantization.apply(&mut numbers, stated.unwrap_or(default_fill));
+    elements.copy_from_slice(bytemuck::cast_slice(&numbers));
 }

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use isotach_codec::Filter;
-use isotach_model::Values;
+use isotach_model::quantize::{self, Mode, QuantizeFault};
+use isotach_model::{Atomic, DataType, Values};
 
 use super::Writer;
-use crate::error::Result;
+use crate::error::Result as FileResult;
 use crate::file::Format;
 use crate::storage::Durability;
 
@@ -117,24 +118,24 @@ impl CreateOptions {
     }
 
     /// Creates a local file.
-    pub fn create(&self, path: impl AsRef<Path>) -> Result<Writer> {
+    pub fn create(&self, path: impl AsRef<Path>) -> FileResult<Writer> {
         Session::create(path.as_ref(), self).map(|session| Writer::new(Arc::new(session)))
     }
 
     /// Creates a file in memory; `name` stands in errors.
-    pub fn create_in_memory(&self, name: &str) -> Result<Writer> {
+    pub fn create_in_memory(&self, name: &str) -> FileResult<Writer> {
         Session::create_in_memory(name, self).map(|session| Writer::new(Arc::new(session)))
     }
 }
 
 impl EditOptions {
     /// Opens an existing local file for changing it.
-    pub fn open(&self, path: impl AsRef<Path>) -> Result<Writer> {
+    pub fn open(&self, path: impl AsRef<Path>) -> FileResult<Writer> {
         Session::open(path.as_ref(), self).map(|session| Writer::new(Arc::new(session)))
     }
 
     /// Changes a copy in memory of a file's bytes; `name` stands in errors.
-    pub fn open_bytes(&self, name: &str, bytes: Vec<u8>) -> Result<Writer> {
+    pub fn open_bytes(&self, name: &str, bytes: Vec<u8>) -> FileResult<Writer> {
         Session::open_bytes(name, bytes, self).map(|session| Writer::new(Arc::new(session)))
     }
 }
@@ -188,6 +189,23 @@ pub enum FilterRequest {
     Registered { id: u16, parameters: Vec<u32> },
     /// Exactly this filter.
     Exact(Filter),
+}
+
+impl Quantization {
+    /// The same for numbers of a type.
+    ///
+    /// # Errors
+    /// They are no floats, or do not have so many digits or bits.
+    pub(crate) fn of(self, data_type: &DataType) -> Result<quantize::Quantization, QuantizeFault> {
+        let (mode, significant) = match self {
+            Self::BitGroom(digits) => (Mode::BitGroom, digits),
+            Self::GranularBitRound(digits) => (Mode::GranularBitRound, digits),
+            Self::BitRound(bits) => (Mode::BitRound, bits),
+        };
+        // Types that are not atomic are as little floats as chars are.
+        let atomic = data_type.atomic().unwrap_or(Atomic::Char);
+        quantize::Quantization::new(mode, significant.into(), atomic)
+    }
 }
 
 /// netCDF's ways of rounding floats so that they compress.

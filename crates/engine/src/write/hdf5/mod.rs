@@ -70,6 +70,8 @@ pub(super) struct Hdf5Backend {
     related: HashSet<Node>,
     /// The superblock of a file that was opened.
     opened: Option<Superblock>,
+    /// Bytes before those of the target.
+    user_block_bytes: u64,
     /// Why a commit failed: what was to be in it is lost, and so would be what comes after it.
     lost: Option<Error>,
     /// Where the values of variables begin, as of the last commit.
@@ -88,7 +90,11 @@ struct WrittenVariable {
 
 impl Hdf5Backend {
     /// An empty file in `target`, committed.
-    pub(super) fn create(target: Target, durability: Durability) -> Result<Self> {
+    pub(super) fn create(
+        target: Target,
+        durability: Durability,
+        user_block_bytes: u64,
+    ) -> Result<Self> {
         target.space.allocate(SUPERBLOCK_BYTES, ALIGNMENT);
         let storage = Arc::clone(&target.storage);
         let committer = Committer::open(&target.name, storage, 0, 0, durability)?;
@@ -102,6 +108,7 @@ impl Hdf5Backend {
             origins: Origins::new(),
             related: HashSet::new(),
             opened: None,
+            user_block_bytes,
             lost: None,
             places: HashMap::new(),
             encoding: Encoding::default(),
@@ -138,6 +145,7 @@ impl Hdf5Backend {
             origins,
             related: HashSet::new(),
             opened: Some(superblock),
+            user_block_bytes: 0,
             lost: None,
             places: HashMap::new(),
             encoding: Encoding::default(),
@@ -313,7 +321,10 @@ impl Hdf5Backend {
                 }
                 superblock
             }
-            None => Superblock::new(0, root, end),
+            None => Superblock {
+                stored_base_address: self.user_block_bytes,
+                ..Superblock::new(0, root, end)
+            },
         };
         let encoded = superblock.encode();
         encoded.map_err(|error| self.target.error(ErrorKind::Structure(error)))
