@@ -112,3 +112,27 @@ fn definitions_are_added_changed_and_taken_away() {
         assert_eq!(last.read(&Selection::all(&[2, 3])).unwrap(), Values::I16(vec![fill; 6]));
     }
 }
+
+#[test]
+fn the_space_of_what_was_deleted_is_used_again() {
+    let writer = CreateOptions::default().create_in_memory("test").unwrap();
+    let root = writer.root();
+    let x = root.define_dimension("x", Some(100_000)).unwrap();
+    let plain = VariableOptions::default;
+    for round in 0..10 {
+        let name = format!("round_{round}");
+        let variable = root.define_variable(&name, Atomic::Double, &[x], plain()).unwrap();
+        variable.write_as(&range(0, 100_000), &vec![f64::from(round); 100_000]).unwrap();
+        writer.commit().unwrap();
+        if round < 9 {
+            variable.delete().unwrap();
+            writer.commit().unwrap();
+        }
+    }
+    let bytes = writer.into_bytes().unwrap().unwrap();
+    // The last one, and those that the last two commits may still refer to.
+    assert!(bytes.len() < 4 * 800_000, "{} bytes", bytes.len());
+    let file = opened(&bytes);
+    let values = file.variable("round_9").unwrap().read(&Selection::all(&[100_000])).unwrap();
+    assert_eq!(values, Values::F64(vec![9.0; 100_000]));
+}

@@ -100,6 +100,14 @@ impl Store {
         }
     }
 
+    /// Bytes of the whole array, where it lies in one piece.
+    pub fn byte_len(&self) -> Option<u64> {
+        match self {
+            Self::Strided(store) => Some(store.byte_len()),
+            Self::Chunked(_) | Self::Inline(_) => None,
+        }
+    }
+
     /// Where the elements are, for reading them: right after a flush.
     pub fn placement(&self) -> Placement {
         match self {

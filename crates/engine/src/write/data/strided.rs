@@ -161,6 +161,11 @@ impl StridedStore {
         }
     }
 
+    /// Bytes of the whole array.
+    pub fn byte_len(&self) -> u64 {
+        self.len
+    }
+
     /// Where the array is in the file; `None` where nothing was ever written.
     pub fn address_if_any(&self) -> Option<u64> {
         self.lock().address

@@ -27,12 +27,12 @@ use isotach_format::hdf5::superblock::Superblock;
 use isotach_format::hdf5::{Encoding, Sizes};
 use isotach_model::convert::{RangeReport, Rules};
 use isotach_model::selection::Selection;
-use isotach_model::{StoredType, Values};
+use isotach_model::{StoredType, Values, shape};
 
 use self::content::Maker;
 use self::dense::Block;
 use self::heap::FileHeap;
-use self::objects::{Changes, Objects};
+use self::objects::{Changes, Objects, Placed};
 use self::origin::Origins;
 use self::planned::Planned;
 use self::scales::{Node, Scales};
@@ -44,7 +44,7 @@ use crate::cache::FileNumber;
 use crate::draft::{Draft, GroupId, Item, ROOT, VariableId};
 use crate::error::{DefinitionFault, Error, ErrorKind, Result};
 use crate::mapping::hdf5;
-use crate::plan::layout::{ArrayId, ArrayLayout};
+use crate::plan::layout::{ArrayId, ArrayLayout, Placement};
 use crate::read::Array;
 use crate::storage::Durability;
 use crate::variable::{FilterUse, StorageInfo};
@@ -70,6 +70,8 @@ pub(super) struct Hdf5Backend {
     related: HashSet<Node>,
     /// The superblock of a file that was opened.
     opened: Option<Superblock>,
+    /// Whether the root group's links were written anew.
+    has_new_root: bool,
     /// Bytes before those of the target.
     user_block_bytes: u64,
     /// Why a commit failed: what was to be in it is lost, and so would be what comes after it.
@@ -108,6 +110,7 @@ impl Hdf5Backend {
             origins: Origins::new(),
             related: HashSet::new(),
             opened: None,
+            has_new_root: false,
             user_block_bytes,
             lost: None,
             places: HashMap::new(),
@@ -145,6 +148,7 @@ impl Hdf5Backend {
             origins,
             related: HashSet::new(),
             opened: Some(superblock),
+            has_new_root: false,
             user_block_bytes: 0,
             lost: None,
             places: HashMap::new(),
@@ -280,7 +284,12 @@ impl Hdf5Backend {
 
 impl Hdf5Backend {
     /// Objects of the last commit that are not in the draft any more.
-    fn remove_deleted(&mut self, draft: &Draft, scales: &Scales, changes: &mut Changes) {
+    fn remove_deleted(
+        &mut self,
+        draft: &Draft,
+        scales: &Scales,
+        changes: &mut Changes,
+    ) -> Result<()> {
         let is_there = |node: Node| match node {
             Node::Group(id) => draft.group(id).is_ok(),
             Node::Type(id) => draft.user_type(id).is_ok(),
@@ -289,7 +298,41 @@ impl Hdf5Backend {
         };
         let gone: Vec<Node> = self.objects.nodes().filter(|&node| !is_there(node)).collect();
         for node in gone {
-            self.objects.remove(node, changes);
+            let placed = self.objects.remove(node);
+            // Other links may lead to an object that was there when the file was opened.
+            let origin = self.origins.get(&node);
+            if origin.is_none_or(|origin| origin.object.reference_count() <= 1) {
+                changes.freed.extend(placed.into_iter().flat_map(Placed::space));
+                if let Node::Variable(id) = node {
+                    self.free_values(id, changes)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives back the space of the values of a variable that is not in the draft any more.
+    fn free_values(&self, id: VariableId, changes: &mut Changes) -> Result<()> {
+        let mut variables = self.variables.write().unwrap_or_else(PoisonError::into_inner);
+        let (placement, len) = match (variables.remove(&id), self.dataset(id)) {
+            (Some(written), _) => (written.store.placement(), written.store.byte_len()),
+            (None, Some(dataset)) => {
+                let layout = &dataset.array()?.layout;
+                let len = shape::byte_count(&layout.shape, layout.element_size);
+                (layout.placement.clone(), len.map(|len| len as u64))
+            }
+            (None, None) => return Ok(()),
+        };
+        match placement {
+            Placement::Chunked(chunked) => chunked.index.for_each(&mut |_, place| {
+                changes.freed.push((place.address, place.stored_bytes));
+                Ok(())
+            }),
+            Placement::Strided { address, .. } => {
+                changes.freed.extend(len.map(|len| (address, len)));
+                Ok(())
+            }
+            _ => Ok(()),
         }
     }
 
@@ -316,7 +359,9 @@ impl Hdf5Backend {
             Some(opened) => {
                 let mut superblock = Superblock { end_of_file_address: end, ..opened.clone() };
                 // It says where the root's symbol table was, which the root says too.
-                if let Some(entry) = &mut superblock.root_entry {
+                if self.has_new_root
+                    && let Some(entry) = &mut superblock.root_entry
+                {
                     entry.cache = EntryCache::None;
                 }
                 superblock
@@ -495,7 +540,8 @@ impl Hdf5Backend {
         let laid_out = self.objects.lay_out(&nodes, &mut maker, &self.target)?;
         changes.add(laid_out);
         self.heap.flush()?;
-        self.remove_deleted(draft, &scales, &mut changes);
+        self.has_new_root |= draft.group(ROOT).is_ok_and(|root| root.members_changed);
+        self.remove_deleted(draft, &scales, &mut changes)?;
         self.apply(changes)?;
         self.scales = scales;
         for written in self.variables.read().unwrap_or_else(PoisonError::into_inner).values() {

@@ -125,12 +125,9 @@ impl Objects {
     }
 
     /// Takes an object out of the file that nothing refers to any more.
-    pub(super) fn remove(&mut self, node: Node, changes: &mut Changes) {
+    pub(super) fn remove(&mut self, node: Node) -> Option<Placed> {
         self.addresses.remove(&node);
-        if let Some(placed) = self.placed.remove(&node) {
-            changes.freed.push((placed.address, placed.first_block.len() as u64));
-            changes.freed.extend(placed.blocks);
-        }
+        self.placed.remove(&node)
     }
 
     /// All objects that are in the file.
@@ -140,6 +137,15 @@ impl Objects {
 }
 
 impl Placed {
+    /// All space that it is known to take: address and bytes.
+    pub(super) fn space(self) -> Vec<(u64, u64)> {
+        let mut space = self.blocks;
+        if !self.first_block.is_empty() {
+            space.push((self.address, self.first_block.len() as u64));
+        }
+        space
+    }
+
     /// Reads the header of an object that was there when the file was opened.
     fn open(&mut self, origin: &Origin, target: &Target) -> Result<()> {
         let header = origin.object.header().format();
