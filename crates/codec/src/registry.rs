@@ -1,19 +1,19 @@
 //! Numbers and names of filters: the library's own (below 256), old private ones (256 to 511), and
 //! those that The HDF Group has registered (from 32,000 on).
 
-pub(crate) const DEFLATE: u16 = 1;
-pub(crate) const SHUFFLE: u16 = 2;
-pub(crate) const FLETCHER32: u16 = 3;
-pub(crate) const SZIP: u16 = 4;
-pub(crate) const NBIT: u16 = 5;
-pub(crate) const SCALE_OFFSET: u16 = 6;
-pub(crate) const BZIP2: u16 = 307;
-pub(crate) const LZF: u16 = 32_000;
-pub(crate) const BLOSC: u16 = 32_001;
-pub(crate) const LZ4: u16 = 32_004;
-pub(crate) const BITSHUFFLE: u16 = 32_008;
-pub(crate) const ZSTD: u16 = 32_015;
-pub(crate) const BLOSC2: u16 = 32_026;
+pub const DEFLATE: u16 = 1;
+pub const SHUFFLE: u16 = 2;
+pub const FLETCHER32: u16 = 3;
+pub const SZIP: u16 = 4;
+pub const NBIT: u16 = 5;
+pub const SCALE_OFFSET: u16 = 6;
+pub const BZIP2: u16 = 307;
+pub const LZF: u16 = 32_000;
+pub const BLOSC: u16 = 32_001;
+pub const LZ4: u16 = 32_004;
+pub const BITSHUFFLE: u16 = 32_008;
+pub const ZSTD: u16 = 32_015;
+pub const BLOSC2: u16 = 32_026;
 
 /// The name under which `id` is registered, or `None` for a number that nobody registered.
 pub fn registered_name(id: u16) -> Option<&'static str> {

@@ -55,11 +55,9 @@ impl Session {
         let space = Arc::new(Space::new(0));
         let target = Target { name: Arc::clone(&name), storage, space };
         let mut backend: Box<dyn Backend> = match options.format {
-            Format::NetCdf4 | Format::NetCdf4Classic => Box::new(Hdf5Backend::create(
-                target,
-                options.edit.durability,
-                options.user_block_bytes,
-            )?),
+            Format::NetCdf4 | Format::NetCdf4Classic => {
+                Box::new(Hdf5Backend::create(target, options)?)
+            }
             Format::Classic | Format::Offset64Bit | Format::Data64Bit => {
                 let EditOptions { durability, header_room, .. } = options.edit;
                 Box::new(ClassicBackend::create(target, durability, header_room))

@@ -42,7 +42,7 @@ use std::sync::Arc;
 pub use isotach_format::hdf5::message::dataspace::{Dataspace, Dimension};
 pub use isotach_format::hdf5::message::datatype;
 pub use isotach_format::hdf5::message::datatype::Datatype;
-use isotach_format::hdf5::superblock::Superblock;
+use isotach_format::hdf5::superblock::{BtreeK, Superblock};
 
 pub use attribute::{Attribute, Attributes};
 pub use dataset::{Dataset, ExternalFile, Fill, FillStatus, LayoutKind, VirtualSource};
@@ -88,6 +88,17 @@ impl Objects {
     /// The superblock.
     pub fn superblock(&self) -> &Superblock {
         &self.context.superblock
+    }
+
+    /// Sizes of version-1 B-tree nodes; from version 2 on, the superblock's extension has them.
+    ///
+    /// # Errors
+    /// The extension cannot be read.
+    pub fn btree_k(&self) -> Result<BtreeK> {
+        let superblock = &self.context.superblock;
+        let Some(extension) = superblock.extension_address else { return Ok(superblock.btree_k) };
+        let stored = Header::read(&self.context, extension)?.message(&self.context)?;
+        Ok(stored.unwrap_or(superblock.btree_k))
     }
 
     /// Bytes before the superblock, which belong to somebody else.

@@ -78,7 +78,7 @@ pub(super) struct OldPlace {
 
 impl ChunkTable {
     /// The table of a variable of `rank` axes.
-    pub(super) fn new(rank: usize, existing: Option<Arc<dyn ChunkIndex>>) -> Self {
+    pub(in crate::write) fn new(rank: usize, existing: Option<Arc<dyn ChunkIndex>>) -> Self {
         let places = Places { known: Known::nothing(), count: 0, changed: Vec::new() };
         Self { rank, existing, places: RwLock::new(places) }
     }
@@ -112,7 +112,7 @@ impl ChunkTable {
     }
 
     /// All that was written is in a commit now, and is not overwritten any more.
-    pub(super) fn mark_committed(&self) {
+    pub(in crate::write) fn mark_committed(&self) {
         let places = &mut *self.write();
         for coordinates in places.changed.chunks_exact(self.rank.max(1)) {
             if let Some(entry) = places.known.get_mut(coordinates) {
@@ -148,7 +148,7 @@ impl ChunkTable {
     }
 
     /// Enters chunks of a variable that has `grid` chunks along each axis.
-    pub(super) fn put<'c>(
+    pub(in crate::write) fn put<'c>(
         &self,
         grid: &[u64],
         chunks: impl Iterator<Item = (&'c [u64], ChunkPlace)> + Clone,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use isotach_format::hdf5::Encoding;
 use isotach_format::hdf5::message::dataspace::{Dataspace, Dimension};
 use isotach_format::hdf5::message::fill_value::{AllocationTime, Fill, FillValue, WriteTime};
-use isotach_format::hdf5::message::layout::{ChunkIndex, ChunkedLayout, Layout};
+use isotach_format::hdf5::message::layout::Layout;
 use isotach_format::hdf5::message::link::{Link, LinkTarget};
 use isotach_format::hdf5::message::{Message, MessageFlags, MessageType, NewMessage};
 use isotach_model::Atomic;
@@ -17,17 +17,21 @@ use isotach_model::Atomic;
 use super::attributes::{self, Encoded};
 use super::datatypes;
 use super::heap::FileHeap;
+use super::index::tree_layout;
 use super::origin::{self, Origin, Origins};
 use super::planned::Planned;
 use super::scales::{Node, Scales};
 use crate::attribute::{Attribute, Source};
-use crate::draft::{AttributeList, DimensionId, Draft, GroupId, ROOT, TypeId, VariableId};
+use crate::draft::{
+    AttributeList, DimensionId, Draft, GroupId, ROOT, TypeId, VariableDraft, VariableId,
+};
 use crate::error::{DefinitionFault, ErrorKind};
 use crate::file::Format;
 use crate::mapping::hdf5::Dataset;
 use crate::variable::Endianness;
 
 /// What an object's header and its dense storage say.
+#[derive(Debug)]
 pub(super) struct Content {
     /// All messages but attributes and links, and what counts these; in an object that was opened also
     /// attributes and links that stay as they are.
@@ -39,6 +43,7 @@ pub(super) struct Content {
 }
 
 /// A group's links, and how the group keeps them.
+#[derive(Debug)]
 pub(super) enum Links {
     /// In messages or dense storage. Whether their order of creation is kept.
     New { links: Vec<Link>, tracks_order: bool },
@@ -234,7 +239,7 @@ impl Maker<'_> {
         let max = (!dimension.is_unlimited).then_some(dimension.len);
         let dataspace = Dataspace::Simple(vec![Dimension { size: dimension.len, max }]);
         let layout = match dimension.is_unlimited {
-            true => unwritten_chunks(vec![1], datatype.size().into()),
+            true => tree_layout(vec![1], datatype.size().into(), None),
             false => {
                 let len_bytes = dimension.len.saturating_mul(datatype.size().into());
                 Layout::Contiguous { address: None, len_bytes: Some(len_bytes) }
@@ -265,6 +270,24 @@ impl Maker<'_> {
     fn variable(&self, id: VariableId, known: &mut KnownAttributes) -> Encoded<Content> {
         let variable = self.draft.variable(id)?;
         let planned = self.planned.get(&id).ok_or(DefinitionFault::Deleted { what: "variable" })?;
+        let mut messages = vec![
+            self.dataspace(variable)?,
+            self.message(&planned.datatype, MessageFlags::CONSTANT)?,
+            self.message(&planned.fill_message(), MessageFlags::CONSTANT)?,
+        ];
+        if !planned.filters.filters.is_empty() {
+            messages.push(self.message(&planned.filters, MessageFlags::CONSTANT)?);
+        }
+        messages.push(self.layout(id, planned)?);
+        let mut attributes = Vec::new();
+        self.dimension_attributes(id, &mut attributes)?;
+        self.user_attributes(Node::Variable(id), &variable.attributes, known, &mut attributes)?;
+        self.reference_attributes(id, &mut attributes)?;
+        Ok(Content { messages, attributes: Some(attributes), links: None })
+    }
+
+    /// The present extent of a variable.
+    fn dataspace(&self, variable: &VariableDraft) -> Encoded<NewMessage> {
         let dimensions = variable.extent.iter().zip(&variable.dimensions);
         let axes = dimensions.map(|(&size, &dimension)| {
             let is_unlimited = self.draft.dimension(dimension)?.is_unlimited;
@@ -272,28 +295,59 @@ impl Maker<'_> {
         });
         let axes = axes.collect::<Encoded<Vec<Dimension>>>()?;
         let dataspace = if axes.is_empty() { Dataspace::Scalar } else { Dataspace::Simple(axes) };
-        let mut messages = vec![
-            self.message(&dataspace, MessageFlags::NONE)?,
-            self.message(&planned.datatype, MessageFlags::CONSTANT)?,
-            self.message(&planned.fill_message(), MessageFlags::CONSTANT)?,
-        ];
-        if !planned.filters.filters.is_empty() {
-            messages.push(self.message(&planned.filters, MessageFlags::CONSTANT)?);
-        }
-        let unwritten;
-        let layout = match self.places.get(&id) {
-            Some(layout) => layout,
+        self.message(&dataspace, MessageFlags::NONE)
+    }
+
+    /// Where the values of a variable are.
+    fn layout(&self, id: VariableId, planned: &Planned) -> Encoded<NewMessage> {
+        match self.places.get(&id) {
+            Some(layout) => self.message(layout, MessageFlags::NONE),
             None => {
-                unwritten = planned.unwritten_layout(&variable.extent);
-                &unwritten
+                let extent = &self.draft.variable(id)?.extent;
+                self.message(&planned.unwritten_layout(extent), MessageFlags::NONE)
             }
+        }
+    }
+
+    /// True for what has an unlimited dimension, so that it changes without being defined anew. Of an
+    /// object that was opened, little but that is made anew anyway.
+    pub(super) fn grows(&self, node: Node) -> bool {
+        let is_unlimited = |&id: &DimensionId| {
+            self.draft.dimension(id).is_ok_and(|dimension| dimension.is_unlimited)
         };
-        messages.push(self.message(layout, MessageFlags::NONE)?);
-        let mut attributes = Vec::new();
-        self.dimension_attributes(id, &mut attributes)?;
-        self.user_attributes(Node::Variable(id), &variable.attributes, known, &mut attributes)?;
-        self.reference_attributes(id, &mut attributes)?;
-        Ok(Content { messages, attributes: Some(attributes), links: None })
+        match node {
+            _ if self.origins.contains_key(&node) => false,
+            Node::Variable(id) => {
+                let variable = self.draft.variable(id);
+                variable.is_ok_and(|variable| variable.dimensions.iter().any(is_unlimited))
+            }
+            Node::Dimension(id) => is_unlimited(&id),
+            Node::Group(_) | Node::Type(_) => false,
+        }
+    }
+
+    /// The content of an object of which nothing changed but its extent and where its values are.
+    pub(super) fn grown(&self, node: Node, mut content: Content) -> Encoded<Content> {
+        let news = match node {
+            Node::Variable(id) => {
+                let planned =
+                    self.planned.get(&id).ok_or(DefinitionFault::Deleted { what: "variable" })?;
+                vec![self.dataspace(self.draft.variable(id)?)?, self.layout(id, planned)?]
+            }
+            Node::Dimension(id) => {
+                let size = self.draft.dimension(id)?.len;
+                let dataspace = Dataspace::Simple(vec![Dimension { size, max: None }]);
+                vec![self.message(&dataspace, MessageFlags::NONE)?]
+            }
+            Node::Group(_) | Node::Type(_) => Vec::new(),
+        };
+        for new in news {
+            let known = content.messages.iter_mut();
+            known
+                .filter(|known| known.message_type == new.message_type)
+                .for_each(|known| known.clone_from(&new));
+        }
+        Ok(content)
     }
 
     /// What stands before the user's attributes: a variable's dimensions, a coordinate variable's
@@ -402,18 +456,6 @@ impl Maker<'_> {
     fn message<M: Message>(&self, message: &M, flags: MessageFlags) -> Encoded<NewMessage> {
         NewMessage::new(message, flags, self.encoding).map_err(ErrorKind::Structure)
     }
-}
-
-/// The layout of chunks of which none was written.
-pub(super) fn unwritten_chunks(chunk_shape: Vec<u64>, element_bytes: u64) -> Layout {
-    Layout::Chunked(ChunkedLayout {
-        version: 3,
-        chunk_shape,
-        element_bytes,
-        edge_chunks_unfiltered: false,
-        index: ChunkIndex::BtreeV1,
-        address: None,
-    })
 }
 
 impl From<DefinitionFault> for ErrorKind {

@@ -1,33 +1,100 @@
 //! The filters that a user asks for, with all that the file says of them.
 
-use isotach_codec::{Filter, Pipeline};
-use isotach_format::hdf5::message::datatype::Datatype;
+use isotach_codec::{ChunkType, Element, Filter, Number, NumberClass, Pipeline};
+use isotach_codec::{registry, registry::registered_name};
+use isotach_format::hdf5::message::datatype::{ByteOrder, Datatype, FixedPoint, Float};
 
 use super::attributes::Encoded;
+use crate::error::DefinitionFault;
 use crate::writer::FilterRequest;
 
-const DEFLATE: u16 = 1;
-const SHUFFLE: u16 = 2;
-const FLETCHER32: u16 = 3;
+/// Filters below this are HDF5's own: files do not hold their names.
+const FIRST_NAMED: u16 = 256;
 
 /// The pipeline for chunks of this shape.
 pub(super) fn pipeline(
     requests: &[FilterRequest],
     datatype: &Datatype,
-    _chunk_shape: &[u64],
-    _fill: Option<&[u8]>,
+    chunk_shape: &[u64],
+    fill: Option<&[u8]>,
 ) -> Encoded<Pipeline> {
-    let filters = requests.iter().map(|request| filter(request, datatype)).collect();
-    Ok(Pipeline { filters })
+    let element = element(datatype);
+    let chunk = ChunkType { element: &element, shape: chunk_shape, fill };
+    let filters = requests.iter().map(|request| filter(request, &chunk));
+    let pipeline = Pipeline { filters: filters.collect::<Encoded<_>>()? };
+    if let Some(filter) = pipeline.not_encodable() {
+        let kind = match filter.is_supported() {
+            true => isotach_codec::ErrorKind::DecodesOnly,
+            false => isotach_codec::ErrorKind::UnknownFilter,
+        };
+        let filter_name = filter.display_name().to_owned();
+        let error = isotach_codec::Error { filter_id: filter.id, filter_name, kind };
+        return Err(DefinitionFault::Filter(error).into());
+    }
+    Ok(pipeline)
 }
 
-fn filter(request: &FilterRequest, datatype: &Datatype) -> Filter {
-    let filter = |id, optional, parameters| Filter { id, name: None, optional, parameters };
-    match request {
-        FilterRequest::Shuffle => filter(SHUFFLE, true, vec![datatype.size()]),
-        FilterRequest::Deflate { level } => filter(DEFLATE, true, vec![*level]),
-        FilterRequest::Fletcher32 => filter(FLETCHER32, false, Vec::new()),
-        FilterRequest::Exact(exact) => exact.clone(),
-        _ => filter(0, false, Vec::new()),
+/// The filter as netCDF-4 and h5py ask HDF5 for it: what a chunk can do without is optional, a
+/// checksum is not.
+fn filter(request: &FilterRequest, chunk: &ChunkType<'_>) -> Encoded<Filter> {
+    let (id, parameters) = match request {
+        FilterRequest::Shuffle => (registry::SHUFFLE, Vec::new()),
+        FilterRequest::Deflate { level } => (registry::DEFLATE, vec![*level]),
+        FilterRequest::Fletcher32 => (registry::FLETCHER32, Vec::new()),
+        FilterRequest::Szip { option_mask, pixels_per_block } => {
+            (registry::SZIP, vec![*option_mask, *pixels_per_block])
+        }
+        FilterRequest::ScaleOffset { scale_type, scale_factor } => {
+            (registry::SCALE_OFFSET, vec![*scale_type, scale_factor.cast_unsigned()])
+        }
+        FilterRequest::NBit => (registry::NBIT, Vec::new()),
+        FilterRequest::Registered { id, parameters } => (*id, parameters.clone()),
+        FilterRequest::Exact(exact) => return Ok(exact.clone()),
+    };
+    let name = registered_name(id).filter(|_| id >= FIRST_NAMED).map(str::to_owned);
+    let filter = Filter { id, name, optional: id != registry::FLETCHER32, parameters };
+    let completed = filter.complete(chunk);
+    completed.map_err(|error| DefinitionFault::Filter(error).into())
+}
+
+/// What filters need to know of a type.
+fn element(datatype: &Datatype) -> Element {
+    match datatype {
+        Datatype::FixedPoint(FixedPoint {
+            size,
+            byte_order,
+            bit_offset,
+            precision,
+            signed,
+            ..
+        }) => {
+            let class = if *signed { NumberClass::Signed } else { NumberClass::Unsigned };
+            number(*size, class, *byte_order, (*precision).into(), (*bit_offset).into())
+        }
+        Datatype::Float(Float { size, byte_order, bit_offset, precision, .. }) => {
+            let class = NumberClass::Float;
+            number(*size, class, *byte_order, (*precision).into(), (*bit_offset).into())
+        }
+        Datatype::Enumeration { base, .. } => element(base),
+        Datatype::Array { base, size, .. } => {
+            let count = size.checked_div(base.size()).unwrap_or(0);
+            Element::Array { base: Box::new(element(base)), count }
+        }
+        Datatype::Compound { size, members } => {
+            let member = members.iter().map(|member| (member.offset, element(&member.datatype)));
+            Element::Compound { size: *size, members: member.collect() }
+        }
+        other => Element::Other { size: other.size() },
     }
+}
+
+fn number(
+    size: u32,
+    class: NumberClass,
+    byte_order: ByteOrder,
+    precision: u32,
+    offset: u32,
+) -> Element {
+    let big_endian = byte_order == ByteOrder::Big;
+    Element::Number(Number { size, class, big_endian, precision, offset })
 }

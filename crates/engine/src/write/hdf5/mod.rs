@@ -17,13 +17,13 @@ mod origin;
 mod planned;
 mod scales;
 
-use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use isotach_codec::registry::registered_name;
 use isotach_format::hdf5::group::symbol_table_entry::EntryCache;
 use isotach_format::hdf5::message::layout::Layout;
-use isotach_format::hdf5::superblock::Superblock;
+use isotach_format::hdf5::superblock::{BtreeK, Superblock};
 use isotach_format::hdf5::{Encoding, Sizes};
 use isotach_model::convert::{RangeReport, Rules};
 use isotach_model::selection::Selection;
@@ -32,6 +32,7 @@ use isotach_model::{StoredType, Values, shape};
 use self::content::Maker;
 use self::dense::Block;
 use self::heap::FileHeap;
+use self::index::Index;
 use self::objects::{Changes, Objects, Placed};
 use self::origin::Origins;
 use self::planned::Planned;
@@ -46,8 +47,8 @@ use crate::error::{DefinitionFault, Error, ErrorKind, Result};
 use crate::mapping::hdf5;
 use crate::plan::layout::{ArrayId, ArrayLayout, Placement};
 use crate::read::Array;
-use crate::storage::Durability;
 use crate::variable::{FilterUse, StorageInfo};
+use crate::writer::{CreateOptions, Layout as Structures};
 
 /// What structures are aligned to.
 const ALIGNMENT: u64 = 8;
@@ -62,8 +63,13 @@ pub(super) struct Hdf5Backend {
     committer: Committer,
     heap: Arc<FileHeap>,
     variables: RwLock<HashMap<VariableId, Arc<WrittenVariable>>>,
+    /// Those that elements were put into since the last commit.
+    put_into: Mutex<BTreeSet<VariableId>>,
     objects: Objects,
-    scales: Scales,
+    scales: Arc<Scales>,
+    /// [`Draft::revision`] of the definitions that are in the file.
+    revision: Option<u64>,
+    indexes: HashMap<VariableId, Index>,
     /// Objects that were there when the file was opened.
     origins: Origins,
     /// Those of them whose dimensions are others since.
@@ -79,6 +85,9 @@ pub(super) struct Hdf5Backend {
     /// Where the values of variables begin, as of the last commit.
     places: HashMap<VariableId, Layout>,
     encoding: Encoding,
+    structures: Structures,
+    /// Half the entries of a node of chunk trees.
+    chunk_tree_k: u16,
 }
 
 /// How a variable is stored, and where its values go.
@@ -92,29 +101,30 @@ struct WrittenVariable {
 
 impl Hdf5Backend {
     /// An empty file in `target`, committed.
-    pub(super) fn create(
-        target: Target,
-        durability: Durability,
-        user_block_bytes: u64,
-    ) -> Result<Self> {
+    pub(super) fn create(target: Target, options: &CreateOptions) -> Result<Self> {
         target.space.allocate(SUPERBLOCK_BYTES, ALIGNMENT);
         let storage = Arc::clone(&target.storage);
-        let committer = Committer::open(&target.name, storage, 0, 0, durability)?;
+        let committer = Committer::open(&target.name, storage, 0, 0, options.edit.durability)?;
         Ok(Self {
             heap: Arc::new(FileHeap::new(target.clone())),
             target,
             committer,
             variables: RwLock::default(),
+            put_into: Mutex::default(),
             objects: Objects::default(),
-            scales: Scales::default(),
+            scales: Arc::default(),
+            revision: None,
+            indexes: HashMap::new(),
             origins: Origins::new(),
             related: HashSet::new(),
             opened: None,
             has_new_root: false,
-            user_block_bytes,
+            user_block_bytes: options.user_block_bytes,
             lost: None,
             places: HashMap::new(),
             encoding: Encoding::default(),
+            structures: options.layout,
+            chunk_tree_k: BtreeK::default().indexed_storage,
         })
     }
 
@@ -137,14 +147,18 @@ impl Hdf5Backend {
         }
         let origins = origin::find(draft, objects)?;
         let mut opened = Objects::default();
-        opened.adopt(&origins, superblock.btree_k);
+        let btree_k = objects.btree_k()?;
+        opened.adopt(&origins, btree_k);
         Ok(Self {
             heap: Arc::new(FileHeap::new(target.clone())),
             target,
             committer,
             variables: RwLock::default(),
+            put_into: Mutex::default(),
             objects: opened,
-            scales: Scales::find(draft),
+            scales: Arc::new(Scales::find(draft)),
+            revision: None,
+            indexes: HashMap::new(),
             origins,
             related: HashSet::new(),
             opened: Some(superblock),
@@ -153,6 +167,8 @@ impl Hdf5Backend {
             lost: None,
             places: HashMap::new(),
             encoding: Encoding::default(),
+            structures: Structures::Compatible,
+            chunk_tree_k: btree_k.indexed_storage,
         })
     }
 
@@ -193,25 +209,38 @@ impl Hdf5Backend {
 
     fn plan(&self, draft: &Draft, id: VariableId) -> Result<Planned> {
         let variable = draft.variable(id).map_err(|fault| self.fault(fault))?;
-        Planned::new(draft, variable, &self.heap).map_err(|kind| self.target.error(kind))
+        let planned = Planned::new(draft, variable, &self.heap, self.structures);
+        planned.map_err(|kind| self.target.error(kind))
     }
 
     fn fault(&self, fault: DefinitionFault) -> Error {
         self.target.error(ErrorKind::Definition(fault))
     }
 
-    /// Brings all values to the file; where they begin now.
-    fn flush(&mut self, draft: &Draft, changes: &mut Changes) -> Result<HashSet<VariableId>> {
+    /// Brings the values of these variables to the file: those that begin somewhere else now.
+    fn flush(
+        &mut self,
+        draft: &Draft,
+        ids: &BTreeSet<VariableId>,
+        changes: &mut Changes,
+    ) -> Result<HashSet<VariableId>> {
         let mut moved = HashSet::new();
-        let ids: Vec<VariableId> = draft.variables().map(|(id, _)| id).collect();
-        for id in ids {
+        for &id in ids {
+            // What was put into a variable that is deleted by now is lost.
+            let Ok(variable) = draft.variable(id) else { continue };
             if self.dataset(id).is_some() && !self.is_written(id) {
                 continue;
             }
             let written = self.written(draft, id)?;
-            let extent = &draft.variable(id).map_err(|fault| self.fault(fault))?.extent;
-            written.store.flush(extent)?;
-            let layout = index::layout(&written, extent, &self.target, changes)?;
+            written.store.flush(&variable.extent)?;
+            let k = self.chunk_tree_k;
+            let mut index = match (self.indexes.remove(&id), self.dataset(id)) {
+                (None, Some(dataset)) => Index::opened(dataset, &written.planned, k)?,
+                (known, _) => known,
+            };
+            let layout =
+                index::layout(&written, &variable.extent, k, &mut index, &self.target, changes)?;
+            self.indexes.extend(index.map(|index| (id, index)));
             if let Some(layout) = layout
                 && self.places.get(&id) != Some(&layout)
             {
@@ -239,7 +268,9 @@ impl Hdf5Backend {
         }));
         // A dimension that another data set stands for now: all that refer to it, too.
         let mut related = HashSet::new();
-        for (id, dimension) in draft.dimensions() {
+        let is_redefined = self.revision != Some(draft.revision());
+        let dimensions = draft.dimensions().filter(|_| is_redefined);
+        for (id, dimension) in dimensions {
             let (before, now) = (self.scales.scale(id), scales.scale(id));
             let Some(now) = now else { continue };
             if before != Some(now) || self.objects.address(now).is_none() {
@@ -253,7 +284,8 @@ impl Hdf5Backend {
             }
         }
         // The name of a scale stands in an attribute of it too.
-        for (id, variable) in draft.variables() {
+        let variables = draft.variables().filter(|_| is_redefined);
+        for (id, variable) in variables {
             let node = Node::Variable(id);
             let is_renamed =
                 variable.origin.as_ref().is_some_and(|was| was.name() != &*variable.name);
@@ -312,7 +344,9 @@ impl Hdf5Backend {
     }
 
     /// Gives back the space of the values of a variable that is not in the draft any more.
-    fn free_values(&self, id: VariableId, changes: &mut Changes) -> Result<()> {
+    fn free_values(&mut self, id: VariableId, changes: &mut Changes) -> Result<()> {
+        self.indexes.remove(&id);
+        self.places.remove(&id);
         let mut variables = self.variables.write().unwrap_or_else(PoisonError::into_inner);
         let (placement, len) = match (variables.remove(&id), self.dataset(id)) {
             (Some(written), _) => (written.store.placement(), written.store.byte_len()),
@@ -334,6 +368,59 @@ impl Hdf5Backend {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Commits the draft and the values of the variables that `changed`. What did not change costs
+    /// nothing.
+    fn commit_values(&mut self, draft: &Draft, changed: &BTreeSet<VariableId>) -> Result<()> {
+        let mut changes = Changes::default();
+        let moved = self.flush(draft, changed, &mut changes)?;
+        let is_redefined = self.revision != Some(draft.revision());
+        let scales = match is_redefined {
+            true => Arc::new(Scales::find(draft)),
+            false => Arc::clone(&self.scales),
+        };
+        let nodes = self.changed_nodes(draft, &scales, &moved);
+        if nodes.is_empty() && changes.is_empty() {
+            return Ok(());
+        }
+        let laid_out = self.lay_out(draft, &scales, &nodes)?;
+        changes.add(laid_out);
+        self.heap.flush()?;
+        if is_redefined {
+            self.has_new_root |= draft.group(ROOT).is_ok_and(|root| root.members_changed);
+            self.remove_deleted(draft, &scales, &mut changes)?;
+        }
+        self.apply(changes)?;
+        self.scales = scales;
+        self.revision = Some(draft.revision());
+        let variables = self.variables.read().unwrap_or_else(PoisonError::into_inner);
+        for written in changed.iter().filter_map(|id| variables.get(id)) {
+            if let Store::Chunked(store) = &written.store {
+                store.mark_committed();
+            }
+        }
+        Ok(())
+    }
+
+    fn lay_out(&mut self, draft: &Draft, scales: &Scales, nodes: &[Node]) -> Result<Changes> {
+        let variables = self.variables.read().unwrap_or_else(PoisonError::into_inner);
+        let planned = nodes.iter().filter_map(|node| match node {
+            Node::Variable(id) => Some((*id, Arc::clone(&variables.get(id)?.planned))),
+            _ => None,
+        });
+        let mut maker = Maker {
+            draft,
+            scales,
+            heap: &self.heap,
+            encoding: self.encoding,
+            origins: &self.origins,
+            related: &self.related,
+            planned: &planned.collect(),
+            places: &self.places,
+            addresses: None,
+        };
+        self.objects.lay_out(nodes, &mut maker, &self.target)
     }
 
     /// Writes what was laid out and makes it the state of the file.
@@ -428,6 +515,8 @@ impl Backend for Hdf5Backend {
     ) -> Result<()> {
         let written = self.written(draft, id)?;
         let variable = draft.variable(id).map_err(|fault| self.fault(fault))?;
+        // Before the elements: some of them may come into the file though not all do.
+        self.put_into.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
         written.store.write(selection, elements, &variable.extent)?;
         let mut reading = written.reading.write().unwrap_or_else(PoisonError::into_inner);
         // Only who has read has anything that is kept.
@@ -501,7 +590,13 @@ impl Backend for Hdf5Backend {
         if let Some(lost) = &self.lost {
             return Err(lost.clone());
         }
-        let committed = self.commit_changes(draft);
+        let put_into = self.put_into.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let mut changed = std::mem::take(put_into);
+        changed.extend(draft.touched().iter().filter_map(|&item| match item {
+            Item::Variable(id) => Some(id),
+            _ => None,
+        }));
+        let committed = self.commit_values(draft, &changed);
         self.lost = committed.as_ref().err().cloned();
         committed
     }
@@ -510,45 +605,5 @@ impl Backend for Hdf5Backend {
         let superblock = |end| self.superblock(end);
         let closed = self.committer.close(&self.target.space, 0, superblock);
         closed.map_err(CommitError::into_error)
-    }
-}
-
-impl Hdf5Backend {
-    fn commit_changes(&mut self, draft: &mut Draft) -> Result<()> {
-        let mut changes = Changes::default();
-        let moved = self.flush(draft, &mut changes)?;
-        let scales = Scales::find(draft);
-        let nodes = self.changed_nodes(draft, &scales, &moved);
-        if nodes.is_empty() {
-            return Ok(());
-        }
-        let planned: HashMap<VariableId, Arc<Planned>> = {
-            let variables = self.variables.read().unwrap_or_else(PoisonError::into_inner);
-            variables.iter().map(|(&id, written)| (id, Arc::clone(&written.planned))).collect()
-        };
-        let mut maker = Maker {
-            draft,
-            scales: &scales,
-            heap: &self.heap,
-            encoding: self.encoding,
-            origins: &self.origins,
-            related: &self.related,
-            planned: &planned,
-            places: &self.places,
-            addresses: None,
-        };
-        let laid_out = self.objects.lay_out(&nodes, &mut maker, &self.target)?;
-        changes.add(laid_out);
-        self.heap.flush()?;
-        self.has_new_root |= draft.group(ROOT).is_ok_and(|root| root.members_changed);
-        self.remove_deleted(draft, &scales, &mut changes)?;
-        self.apply(changes)?;
-        self.scales = scales;
-        for written in self.variables.read().unwrap_or_else(PoisonError::into_inner).values() {
-            if let Store::Chunked(store) = &written.store {
-                store.mark_committed();
-            }
-        }
-        Ok(())
     }
 }

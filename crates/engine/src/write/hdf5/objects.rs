@@ -40,6 +40,8 @@ pub(super) struct Placed {
     /// Other space that it takes: address and bytes.
     pub(super) blocks: Vec<(u64, u64)>,
     known: KnownAttributes,
+    /// The content of an object that grows with its records, and [`Draft::revision`] of it.
+    content: Option<(u64, Content)>,
 }
 
 /// All objects that are in the file.
@@ -63,6 +65,11 @@ pub(super) struct Changes {
 }
 
 impl Changes {
+    /// True where nothing is to be done.
+    pub(super) fn is_empty(&self) -> bool {
+        self.fresh.is_empty() && self.in_place.is_empty() && self.freed.is_empty()
+    }
+
     /// Both together; what is in place in `other` comes last.
     pub(super) fn add(&mut self, other: Self) {
         self.fresh.extend(other.fresh);
@@ -106,10 +113,16 @@ impl Objects {
             {
                 placed.open(origin, target)?;
             }
-            let content = maker.content(node, &mut placed.known).map_err(error)?;
+            let revision = maker.draft.revision();
+            let content = match placed.content.take() {
+                Some((known, content)) if known == revision => maker.grown(node, content),
+                _ => maker.content(node, &mut placed.known),
+            };
+            let content = content.map_err(error)?;
             placed
                 .lay_out(&content, target, self.btree_k, maker.encoding, &mut changes)
                 .map_err(error)?;
+            placed.content = maker.grows(node).then_some((revision, content));
         }
         Ok(changes)
     }

@@ -13,8 +13,8 @@ use isotach_model::convert::Rules;
 use isotach_model::{StoredType, fill};
 
 use super::attributes::Encoded;
-use super::content::unwritten_chunks;
 use super::heap::{FileHeap, encode_error};
+use super::index::IndexKind;
 use super::{datatypes, filters};
 use crate::draft::{Draft, VariableDraft};
 use crate::error::{DefinitionFault, Result};
@@ -22,7 +22,7 @@ use crate::mapping::hdf5::{self, Dataset, FillStatus, LayoutKind};
 use crate::mapping::netcdf4;
 use crate::variable::{Endianness, StorageKind};
 use crate::write::chunk_shape::chunk_shape;
-use crate::writer::Fill;
+use crate::writer::{Fill, Layout as Structures};
 
 /// See the module.
 pub(super) struct Planned {
@@ -32,6 +32,10 @@ pub(super) struct Planned {
     pub(super) kind: StorageKind,
     /// Elements of a chunk along each dimension; `None` where there are no chunks.
     pub(super) chunk_shape: Option<Vec<u64>>,
+    /// What finds the chunks.
+    pub(super) index: IndexKind,
+    /// True where chunks that reach over the array's edge are not filtered.
+    pub(super) edge_chunks_unfiltered: bool,
     pub(super) pipeline: Arc<Pipeline>,
     pub(super) filters: FilterPipeline,
     /// One element for what is never written, as it is stored; `None` for anything.
@@ -40,7 +44,12 @@ pub(super) struct Planned {
 
 impl Planned {
     /// The plan for a variable of the draft.
-    pub(super) fn new(draft: &Draft, variable: &VariableDraft, heap: &FileHeap) -> Encoded<Self> {
+    pub(super) fn new(
+        draft: &Draft,
+        variable: &VariableDraft,
+        heap: &FileHeap,
+        structures: Structures,
+    ) -> Encoded<Self> {
         let options = &variable.options;
         let endianness = options.endianness.unwrap_or(Endianness::Native);
         let description = variable.data_type.name().to_owned();
@@ -68,6 +77,8 @@ impl Planned {
             Some(chunk_shape) => chunk_shape.clone(),
             None => chunk_shape(&axes, element_size as u64),
         });
+        let index =
+            IndexKind::choose(structures, &axes, chunk_shape.as_deref().unwrap_or_default());
         let pipeline = match &chunk_shape {
             Some(chunk_shape) => {
                 filters::pipeline(&options.filters, &datatype, chunk_shape, fill.as_deref())?
@@ -77,7 +88,18 @@ impl Planned {
         let filters =
             FilterPipeline { filters: pipeline.filters.iter().map(stored_filter).collect() };
         let pipeline = Arc::new(pipeline);
-        Ok(Self { datatype, stored, kind, chunk_shape, pipeline, filters, fill })
+        let edge_chunks_unfiltered = false;
+        Ok(Self {
+            datatype,
+            stored,
+            kind,
+            chunk_shape,
+            index,
+            edge_chunks_unfiltered,
+            pipeline,
+            filters,
+            fill,
+        })
     }
 
     /// That of a variable which was there when the file was opened.
@@ -92,9 +114,19 @@ impl Planned {
             LayoutKind::Virtual => StorageKind::Virtual,
         };
         let size = datatype.size() as usize;
+        let max_shape: Vec<Option<u64>> =
+            dataset.dimensions()?.iter().map(|dimension| dimension.max).collect();
+        let (index, edge_chunks_unfiltered) = match &**dataset.layout()? {
+            Layout::Chunked(chunked) => {
+                (IndexKind::of(chunked, &max_shape), chunked.edge_chunks_unfiltered)
+            }
+            _ => (IndexKind::BtreeV1, false),
+        };
         Ok(Self {
             stored: netcdf4::stored_type(&datatype),
             kind,
+            index,
+            edge_chunks_unfiltered,
             chunk_shape: dataset.chunk_shape()?.map(<[u64]>::to_vec),
             pipeline: Arc::new(hdf5::pipeline_of(&filters)),
             filters,
@@ -133,7 +165,11 @@ impl Planned {
     /// The layout while there is no value.
     pub(super) fn unwritten_layout(&self, extent: &[u64]) -> Layout {
         match &self.chunk_shape {
-            Some(chunk_shape) => unwritten_chunks(chunk_shape.clone(), self.element_size() as u64),
+            Some(chunk_shape) => {
+                let is_filtered = !self.pipeline.filters.is_empty();
+                let element_bytes = self.element_size() as u64;
+                self.index.unwritten(chunk_shape.clone(), element_bytes, is_filtered)
+            }
             None => {
                 let count = extent.iter().fold(1_u64, |count, &len| count.saturating_mul(len));
                 let len_bytes = Some(count.saturating_mul(self.element_size() as u64));

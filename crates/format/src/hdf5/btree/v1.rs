@@ -52,11 +52,11 @@ pub struct GroupNode {
 pub struct ChunkNode {
     /// Level and siblings.
     pub header: NodeHeader,
-    rank: usize,
-    entries: Vec<ChunkEntry>,
+    pub(super) rank: usize,
+    pub(super) entries: Vec<ChunkEntry>,
     /// `rank` offsets for each entry, and those of the last key.
-    offsets: Vec<u64>,
-    end_key: EndKey,
+    pub(super) offsets: Vec<u64>,
+    pub(super) end_key: EndKey,
 }
 
 /// What the last key of a chunk node has beside its offset.
@@ -291,16 +291,7 @@ impl ChunkNode {
 
     /// The child that may have the chunk at `offset`, by elements: in a leaf the chunk itself.
     pub fn find(&self, offset: &[u64]) -> Option<&ChunkEntry> {
-        let (mut low, mut high) = (0, self.entries.len());
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if self.offset(middle)? <= offset {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        let index = low.checked_sub(1)?;
+        let index = self.count_up_to(offset).checked_sub(1)?;
         if self.header.level == 0 && self.offset(index)? != offset {
             return None;
         }

@@ -56,6 +56,11 @@ impl ChunkGrid {
         Some(index)
     }
 
+    /// How many chunks there can be; `None` where a dimension is unlimited.
+    pub fn chunk_count(&self) -> Option<u64> {
+        self.max_chunks.iter().try_fold(1_u64, |count, max| count.checked_mul((*max)?))
+    }
+
     /// The place of the chunk with `index`, the reverse of [`Self::index`]; `None` beyond the end.
     pub fn scaled(&self, index: u64) -> Option<Vec<u64>> {
         let mut scaled = vec![0; self.steps.len()];
@@ -87,6 +92,7 @@ mod tests {
         for index in 0..60 {
             assert_eq!(grid.index(&grid.scaled(index).unwrap()), Some(index));
         }
+        assert_eq!(grid.chunk_count(), Some(60));
     }
 
     #[test]
@@ -94,6 +100,7 @@ mod tests {
         let grid = ChunkGrid::new(&[Some(3), Some(4), None]).unwrap();
         assert_eq!(grid.index(&[1, 2, 7]), Some(7 * 12 + 4 + 2));
         assert_eq!(grid.index(&[0, 0, u64::MAX]), None);
+        assert_eq!(grid.chunk_count(), None);
         for index in 0..100 {
             assert_eq!(grid.index(&grid.scaled(index).unwrap()), Some(index));
         }

@@ -1,27 +1,35 @@
 //! Where a variable's values begin: its store, and the layout message that leads to them.
+//!
+//! ```text
+//! chunks -> chunk_tree: a version-1 B-tree that grows where it is
+//!        -> bulk:       the indexes of HDF5 1.10, built anew at every commit
+//! ```
+
+mod bulk;
+mod chunk_tree;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use isotach_format::hdf5::Sizes;
-use isotach_format::hdf5::btree::v1::ChunkEntry;
-use isotach_format::hdf5::btree::v1_build::{ChunkTreeBuilder, TreeChunks};
 use isotach_format::hdf5::message::layout::{ChunkIndex, ChunkedLayout, Layout};
 
+use self::bulk::BulkIndex;
+pub(super) use self::bulk::IndexKind;
+use self::chunk_tree::{ChunkTree, TreeKind};
 use super::WrittenVariable;
-use super::dense::Block;
 use super::objects::Changes;
 use super::planned::Planned;
 use crate::draft::{Draft, VariableId};
 use crate::error::{DefinitionFault, ErrorKind, Result};
+use crate::mapping::hdf5::Dataset;
 use crate::plan::layout::{self as plan, ChunkIndex as _, ChunkPlace, Placement};
 use crate::read::Array;
 use crate::variable::StorageKind;
-use crate::write::data::{self, ChunkParts, ChunkStore, InlineStore, Store, StridedStore};
+use crate::write::data::{
+    self, ChunkParts, ChunkStore, ChunkTable, InlineStore, Store, StridedStore,
+};
 use crate::write::target::Target;
-
-/// Half the entries that libhdf5's nodes of chunk trees have.
-const CHUNK_TREE_K: u16 = 32;
 
 /// An empty store for a new variable.
 pub(super) fn store(
@@ -68,7 +76,7 @@ pub(super) fn store(
                     fill,
                     shape: variable.extent.clone(),
                     pipeline: Arc::clone(&planned.pipeline),
-                    edge_chunks_unfiltered: false,
+                    edge_chunks_unfiltered: planned.edge_chunks_unfiltered,
                     existing: existing.map(known_chunks).transpose()?.flatten(),
                 },
             )?)
@@ -109,16 +117,46 @@ impl plan::ChunkIndex for KnownChunks {
     }
 }
 
-/// The layout message of a variable whose values have been flushed; `None` where none was ever
-/// written.
+/// A chunk index that is in the file.
+pub(super) enum Index {
+    Tree(ChunkTree),
+    Bulk(BulkIndex),
+}
+
+impl Index {
+    /// The index of a variable that was there when the file was opened, where it can go on with it:
+    /// a version-1 B-tree of nodes of `k`.
+    pub(super) fn opened(dataset: &Dataset, planned: &Planned, k: u16) -> Result<Option<Self>> {
+        let Layout::Chunked(layout) = &**dataset.layout()? else { return Ok(None) };
+        let root = layout.address.filter(|_| layout.index == ChunkIndex::BtreeV1);
+        Ok(root.map(|root| Self::Tree(ChunkTree::at(tree_kind(planned, k), root))))
+    }
+}
+
+fn tree_kind(planned: &Planned, k: u16) -> TreeKind {
+    TreeKind {
+        chunk_shape: planned.chunk_shape.clone().unwrap_or_default(),
+        element_bytes: planned.datatype.size(),
+        k,
+        sizes: Sizes::default(),
+    }
+}
+
+/// The layout message of a variable whose values have been flushed; `None` where it stays what it
+/// was, or none was ever written. `index` is the variable's chunk index: of the last commit, then of
+/// the next. A new version-1 B-tree has nodes of `k`.
 pub(super) fn layout(
     written: &WrittenVariable,
     extent: &[u64],
+    k: u16,
+    index: &mut Option<Index>,
     target: &Target,
     changes: &mut Changes,
 ) -> Result<Option<Layout>> {
     match &written.store {
-        Store::Chunked(store) => chunked(written, store, target, changes),
+        Store::Chunked(store) => {
+            chunked(&written.planned, &store.table(), k, index, target, changes)
+        }
         Store::Strided(store) => {
             let Placement::Strided { address, .. } = store.placement() else { return Ok(None) };
             let Layout::Contiguous { len_bytes, .. } = written.planned.unwritten_layout(extent)
@@ -132,43 +170,86 @@ pub(super) fn layout(
 }
 
 fn chunked(
-    written: &WrittenVariable,
-    store: &ChunkStore,
+    planned: &Planned,
+    table: &ChunkTable,
+    k: u16,
+    index: &mut Option<Index>,
     target: &Target,
     changes: &mut Changes,
 ) -> Result<Option<Layout>> {
-    let table = store.table();
-    let planned = &written.planned;
     let Some(chunk_shape) = &planned.chunk_shape else { return Ok(None) };
     if table.changed_count() == 0 {
         return Ok(None);
     }
-    let (mut entries, mut offsets) = (Vec::new(), Vec::new());
-    table.for_each(&mut |coordinates, place| {
-        let axes = coordinates.iter().zip(chunk_shape);
-        offsets.extend(axes.map(|(coordinate, len)| coordinate.saturating_mul(*len)));
-        entries.push(ChunkEntry {
-            address: Some(place.address),
-            stored_bytes: u32::try_from(place.stored_bytes).unwrap_or(u32::MAX),
-            filter_mask: place.filter_mask,
-        });
-        Ok(())
-    })?;
-    let rank = chunk_shape.len();
-    let error = |error| target.error(ErrorKind::Structure(error));
-    let tree = ChunkTreeBuilder::new(entries.len(), rank, CHUNK_TREE_K, Sizes::default());
-    let tree = tree.map_err(error)?;
-    let address = target.space.allocate(tree.byte_len(), 8);
-    let element_bytes = planned.element_size() as u32;
-    let chunks = TreeChunks { entries: &entries, offsets: &offsets, chunk_shape, element_bytes };
-    let bytes = tree.encode(address, chunks).map_err(error)?;
-    changes.fresh.push(Block { address, bytes });
-    Ok(Some(Layout::Chunked(ChunkedLayout {
+    let element_bytes = planned.element_size() as u64;
+    let bulk = match (&planned.index, index.take()) {
+        (IndexKind::BtreeV1, Some(Index::Tree(mut tree))) => {
+            tree.update(table, target, changes)?;
+            let root = tree.root();
+            *index = Some(Index::Tree(tree));
+            return Ok(Some(tree_layout(chunk_shape.clone(), element_bytes, Some(root))));
+        }
+        (IndexKind::BtreeV1, _) => {
+            let tree = ChunkTree::build(tree_kind(planned, k), table, target, changes)?;
+            let root = tree.root();
+            *index = Some(Index::Tree(tree));
+            return Ok(Some(tree_layout(chunk_shape.clone(), element_bytes, Some(root))));
+        }
+        (_, Some(Index::Bulk(bulk))) => Some(bulk),
+        _ => None,
+    };
+    if let Some(old) = bulk {
+        changes.freed.extend(old.extent());
+    }
+    let (bulk, layout) = BulkIndex::build(planned, table, target, changes)?;
+    *index = Some(Index::Bulk(bulk));
+    Ok(Some(layout))
+}
+
+/// The layout of chunks that a version-1 B-tree finds; `None` where none was written.
+pub(super) fn tree_layout(
+    chunk_shape: Vec<u64>,
+    element_bytes: u64,
+    address: Option<u64>,
+) -> Layout {
+    Layout::Chunked(ChunkedLayout {
         version: 3,
-        chunk_shape: chunk_shape.clone(),
-        element_bytes: planned.element_size() as u64,
+        chunk_shape,
+        element_bytes,
         edge_chunks_unfiltered: false,
         index: ChunkIndex::BtreeV1,
-        address: Some(address),
-    })))
+        address,
+    })
+}
+
+/// All chunks of a variable, in row-major order.
+struct Chunks {
+    rank: usize,
+    coordinates: Vec<u64>,
+    places: Vec<ChunkPlace>,
+}
+
+impl Chunks {
+    /// Those of the table.
+    fn of(table: &ChunkTable, rank: usize) -> Result<Self> {
+        let mut all = Self { rank, coordinates: Vec::new(), places: Vec::new() };
+        table.for_each(&mut |coordinates, place| {
+            all.coordinates.extend_from_slice(coordinates);
+            all.places.push(place);
+            Ok(())
+        })?;
+        // Chunks of a file that was opened come before those written since.
+        if !all.iter().is_sorted_by_key(|(coordinates, _)| coordinates) {
+            let mut order: Vec<(&[u64], ChunkPlace)> = all.iter().collect();
+            order.sort_unstable_by_key(|&(coordinates, _)| coordinates);
+            let coordinates = order.iter().flat_map(|(at, _)| at.iter().copied()).collect();
+            let places = order.iter().map(|&(_, place)| place).collect();
+            return Ok(Self { rank, coordinates, places });
+        }
+        Ok(all)
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (&[u64], ChunkPlace)> {
+        self.coordinates.chunks_exact(self.rank.max(1)).zip(self.places.iter().copied())
+    }
 }
