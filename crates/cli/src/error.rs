@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 
+use crate::generate::{CdlError, Refused};
 use isotach::model::selection::{ParseIndexError, SelectionError};
 
 /// The outcome of a command or a part of it.
@@ -13,6 +14,14 @@ pub(crate) type Result<T> = std::result::Result<T, CliError>;
 pub(crate) enum CliError {
     /// The output cannot be written.
     Output(io::Error),
+    /// The text to generate a file from cannot be read.
+    Input(io::Error),
+    /// It is not as CDL should be.
+    Cdl(Box<CdlError>),
+    /// It has what the file cannot have.
+    Refused(Refused),
+    /// Nothing says how the file is to be called.
+    NoOutput,
     /// The file, or what was asked of it.
     File(Box<isotach::Error>),
     /// `-v` names a variable that is not there.
@@ -40,6 +49,10 @@ impl fmt::Display for CliError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Output(source) => write!(f, "cannot write: {source}"),
+            Self::Input(source) => write!(f, "cannot read: {source}"),
+            Self::Cdl(source) => source.fmt(f),
+            Self::Refused(source) => source.fmt(f),
+            Self::NoOutput => f.write_str("the text has no name: give one with --output"),
             Self::File(source) => source.fmt(f),
             Self::NoVariable(name) => write!(f, "no variable \"{name}\""),
             Self::NoGroup(name) => write!(f, "no group \"{name}\""),
@@ -62,6 +75,18 @@ impl From<io::Error> for CliError {
 impl From<isotach::Error> for CliError {
     fn from(source: isotach::Error) -> Self {
         Self::File(Box::new(source))
+    }
+}
+
+impl From<CdlError> for CliError {
+    fn from(source: CdlError) -> Self {
+        Self::Cdl(Box::new(source))
+    }
+}
+
+impl From<Refused> for CliError {
+    fn from(source: Refused) -> Self {
+        Self::Refused(source)
     }
 }
 

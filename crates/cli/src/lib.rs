@@ -1,4 +1,4 @@
-//! The `isotach` command: look at array files, dump, explain and check them.
+//! The `isotach` command: look at array files, dump, explain, check and generate them.
 //!
 //! A library, so that the Python package can offer the same command; see [`main_with`].
 
@@ -29,9 +29,9 @@ Exit codes:
   2  the command was not understood
   3  check: the file cannot be opened";
 
-/// Looks at netCDF-4, classic netCDF and HDF5 files.
+/// Looks at netCDF-4, classic netCDF and HDF5 files, and makes them.
 #[derive(Parser)]
-#[command(name = "isotach", version, about = "Looks at netCDF-4, classic netCDF and HDF5 files", after_help = EXIT_CODES)]
+#[command(name = "isotach", version, about = "Looks at netCDF-4, classic netCDF and HDF5 files, and makes them", after_help = EXIT_CODES)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -55,6 +55,8 @@ enum Command {
     /// Reads and verifies all of the file, and tells what is wrong
     #[command(after_help = check::EXIT_CODES)]
     Check(check::CheckOptions),
+    /// The file that a text in CDL describes, as ncgen makes it
+    Generate(generate::GenerateOptions),
     /// A completion script for a shell
     Completions {
         /// The shell
@@ -100,6 +102,7 @@ impl Command {
             Self::Dump { options, .. } => &options.file,
             Self::Explain(options) => &options.file,
             Self::Check(options) => &options.file,
+            Self::Generate(options) => &options.file,
             Self::Completions { .. } => return None,
         };
         Some(file.to_string_lossy().into_owned())
@@ -112,6 +115,7 @@ fn run(command: Command, output: &mut dyn Write) -> error::Result<i32> {
         Command::Explain(options) => explain::run(&options, output).map(|()| 0),
         Command::Check(options) => check::run(&options, output),
         Command::Dump { options, help: _ } => dump::run(&options, output).map(|()| 0),
+        Command::Generate(options) => generate::run(&options).map(|()| 0),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "isotach", &mut &mut *output);
             Ok(0)

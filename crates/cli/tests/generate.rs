@@ -4,14 +4,14 @@
 
 mod support;
 
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use isotach::model::{DataType, UserClass, UserType, Values, fill};
 use isotach_cli::generate::{self, Attribute, Definitions, Variable};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use support::differences::files;
+use support::texts::{Judge, differs, texts};
 use support::{corpus, isotach};
 
 /// Variables without data are compared up to this many elements.
@@ -19,56 +19,12 @@ const MAX_FILLED: usize = 1 << 20;
 /// Files larger than this are not dumped.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
-fn texts(root: &Path) -> Vec<PathBuf> {
-    let mut texts = Vec::new();
-    for folder in std::fs::read_dir(root).unwrap() {
-        for text in std::fs::read_dir(folder.unwrap().path()).unwrap() {
-            texts.push(text.unwrap().path());
-        }
-    }
-    texts.retain(|path| path.extension().is_some_and(|extension| extension == "cdl"));
-    texts.sort();
-    texts
-}
-
-/// Lines of `text: reason`.
-fn listed() -> HashMap<&'static str, &'static str> {
-    let lines = include_str!("generate_differs.txt").lines();
-    let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
-    lines.map(|line| line.split_once(": ").unwrap()).collect()
-}
-
-/// Holds what differs against the list.
-#[derive(Default)]
-struct Judge {
-    alike: usize,
-    wrong: Vec<String>,
-}
-
-impl Judge {
-    fn hear(&mut self, name: &str, difference: Option<String>) {
-        match (difference, listed().contains_key(name)) {
-            (None, false) => self.alike += 1,
-            (Some(_), true) => {}
-            (Some(difference), false) => self.wrong.push(format!("{name}: {difference}")),
-            (None, true) => self.wrong.push(format!("{name}: is listed and does not differ")),
-        }
-    }
-
-    fn say(self, least_alike: usize) {
-        let Self { alike, wrong } = self;
-        assert!(wrong.is_empty(), "{alike} are alike, {} not:\n{}", wrong.len(), wrong.join("\n"));
-        assert!(alike >= least_alike, "{alike}");
-    }
-}
-
 #[test]
 fn texts_define_what_ncgen_makes_of_them() {
     let Some(root) = corpus().map(|root| root.join("cdl")) else { return };
-    let mut judge = Judge::default();
-    for path in texts(&root) {
-        let name = path.strip_prefix(&root).unwrap().to_str().unwrap();
-        judge.hear(name, difference(&path));
+    let mut judge = Judge::of(include_str!("generate_differs.txt"));
+    for name in texts(&root) {
+        judge.hear(&name, difference(&root.join(&name)));
     }
     judge.say(270);
 }
@@ -77,7 +33,7 @@ fn texts_define_what_ncgen_makes_of_them() {
 #[test]
 fn dumps_define_what_the_file_has() {
     let Some(root) = corpus() else { return };
-    let mut judge = Judge::default();
+    let mut judge = Judge::of(include_str!("generate_differs.txt"));
     for file in files(&root) {
         let path = root.join(&file.path);
         let is_small = std::fs::metadata(&path).unwrap().len() < MAX_FILE_BYTES;
@@ -108,46 +64,20 @@ fn difference(path: &Path) -> Option<String> {
     }
 }
 
-/// The first difference of two values; `made` may have less.
-fn differs(golden: &Value, made: &Value, at: &str) -> Option<String> {
-    match (golden, made) {
-        _ if loses_zeros(golden, made) => None,
-        (Value::Object(golden), Value::Object(made)) => made.iter().find_map(|(key, value)| {
-            differs(golden.get(key).unwrap_or(&Value::Null), value, &format!("{at}/{key}"))
-        }),
-        (Value::Array(golden), Value::Array(made)) if golden.len() == made.len() => golden
-            .iter()
-            .zip(made)
-            .enumerate()
-            .find_map(|(index, (golden, made))| differs(golden, made, &format!("{at}/{index}"))),
-        _ if golden == made => None,
-        _ => Some(format!("{at}: {golden} is {made} here")),
-    }
-}
-
-/// CDL does not say how many zero bytes end an attribute's text, and that one has no byte at all.
-fn loses_zeros(golden: &Value, made: &Value) -> bool {
-    let (golden_len, made_len) = (golden["len"].as_u64(), made["len"].as_u64());
-    made["type"] == "char"
-        && golden["type"] == "char"
-        && (golden_len > made_len || golden_len == Some(0))
-}
-
 fn group(all: &Definitions, index: usize) -> Value {
     let group = &all.groups[index];
-    let is_here = |path: &str| path == group.path;
     let dims = all
         .dimensions
         .iter()
         .filter(|dimension| dimension.group == index)
         .map(|one| json!({ "name": one.name, "len": one.len, "unlimited": one.is_unlimited }));
-    let types = all.types.iter().filter(|user| is_here(&user.group)).map(|user| user_type(user));
+    let types = all.types.iter().filter(|defined| defined.group == index);
     let vars = all.variables.iter().filter(|variable| variable.group == index);
     let children = (0..all.groups.len()).filter(|&child| all.groups[child].parent == Some(index));
     json!({
         "name": group.name,
         "dims": dims.collect::<Value>(),
-        "types": types.collect::<Value>(),
+        "types": types.map(|defined| user_type(&defined.user)).collect::<Value>(),
         "atts": attributes(&group.attributes),
         "vars": vars.map(|variable| self::variable(all, variable)).collect::<Value>(),
         "groups": children.map(|child| self::group(all, child)).collect::<Value>(),

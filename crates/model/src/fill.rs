@@ -1,6 +1,6 @@
 //! The values of elements that were never written, where the file does not say.
 
-use crate::data_type::Atomic;
+use crate::data_type::{Atomic, DataType, UserClass};
 use crate::values::Values;
 
 /// Fill value of netCDF's byte.
@@ -41,6 +41,19 @@ pub fn default_fill(atomic: Atomic) -> Values {
         Atomic::Int64 => Values::I64(vec![INT64]),
         Atomic::UInt64 => Values::U64(vec![UINT64]),
         Atomic::String => Values::String(vec![Some(Box::default())]),
+    }
+}
+
+/// The same of any type: an enumeration has its base's, and other types that a user defines have
+/// none.
+pub fn default_fill_of(data_type: &DataType) -> Option<Values> {
+    match data_type {
+        DataType::Atomic(atomic) => Some(default_fill(*atomic)),
+        DataType::User(user) => match user.class {
+            UserClass::Enum { base, .. } => Some(default_fill(base)),
+            UserClass::Opaque | UserClass::Vlen(_) | UserClass::Compound(_) => None,
+        },
+        DataType::Foreign(_) => None,
     }
 }
 

@@ -3,37 +3,35 @@
 use std::sync::Arc;
 
 use isotach::model::{DataType, UserType, Values};
+use isotach::{Endianness, Format, StorageKind};
+
+use super::syntax::Position;
 
 /// A whole file. What is in a group refers to the group by its index here, and a variable to its
 /// dimensions.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Definitions {
+    /// What the text calls the file, without a suffix.
+    pub name: String,
     /// What the file says about its own kind (`_Format`).
     pub format: Option<Format>,
+    /// Whether special attributes speak of what only netCDF-4 has: chunks, filters, byte order.
+    pub has_specials: bool,
     /// The root group first, parents before their children.
     pub groups: Vec<Group>,
     /// The dimensions of all groups.
     pub dimensions: Vec<Dimension>,
-    /// The user-defined types of all groups; their `group` is the path.
-    pub types: Vec<Arc<UserType>>,
+    /// The user-defined types of all groups, each behind those that it is made of.
+    pub types: Vec<Type>,
     /// The variables of all groups.
     pub variables: Vec<Variable>,
-}
-
-/// The kinds of files that `_Format` can ask for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum Format {
-    Classic,
-    Offset64Bit,
-    Data64Bit,
-    NetCdf4,
-    NetCdf4Classic,
 }
 
 /// A group.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
+    /// Where it stands in the text.
+    pub at: Position,
     /// Its path; `/` for the root group.
     pub path: String,
     /// Its name; `/` for the root group.
@@ -47,6 +45,8 @@ pub struct Group {
 /// A dimension.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dimension {
+    /// Where it stands in the text.
+    pub at: Position,
     /// The index of its group.
     pub group: usize,
     /// Its name.
@@ -57,9 +57,22 @@ pub struct Dimension {
     pub is_unlimited: bool,
 }
 
+/// A user-defined type.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Type {
+    /// Where it stands in the text.
+    pub at: Position,
+    /// The index of its group.
+    pub group: usize,
+    /// What it is; its `group` is the path.
+    pub user: Arc<UserType>,
+}
+
 /// A variable.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variable {
+    /// Where it stands in the text.
+    pub at: Position,
     /// The index of its group.
     pub group: usize,
     /// Its name.
@@ -80,6 +93,8 @@ pub struct Variable {
 /// An attribute.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attribute {
+    /// Where it stands in the text.
+    pub at: Position,
     /// Its name.
     pub name: String,
     /// The type of its elements.
@@ -93,7 +108,7 @@ pub struct Attribute {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Settings {
     /// `_Storage`
-    pub storage: Option<Storage>,
+    pub storage: Option<StorageKind>,
     /// `_ChunkSizes`
     pub chunk_shape: Option<Vec<u64>>,
     /// `_DeflateLevel`
@@ -107,24 +122,7 @@ pub struct Settings {
     /// `_NoFill`
     pub no_fill: Option<bool>,
     /// `_Filter`: numbers of filters and their parameters.
-    pub filters: Vec<(u32, Vec<u32>)>,
-}
-
-/// How the bytes of a variable lie in the file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum Storage {
-    Contiguous,
-    Chunked,
-    Compact,
-}
-
-/// The order of a number's bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum Endianness {
-    Little,
-    Big,
+    pub filters: Vec<(u16, Vec<u32>)>,
 }
 
 impl Definitions {

@@ -95,6 +95,15 @@ pub enum CdlFault {
     },
 }
 
+/// What the text defines and the file cannot have, or could not be written.
+#[derive(Debug, Clone)]
+pub struct Refused {
+    /// What of the text it is about.
+    pub at: Position,
+    /// Why.
+    pub source: Box<isotach::Error>,
+}
+
 impl CdlFault {
     pub(super) fn at(self, at: Position) -> CdlError {
         CdlError { at, fault: self }
@@ -143,3 +152,15 @@ impl fmt::Display for CdlFault {
 }
 
 impl std::error::Error for CdlError {}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, column {}: {}", self.at.line, self.at.column, self.source)
+    }
+}
+
+impl std::error::Error for Refused {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&*self.source)
+    }
+}

@@ -30,6 +30,21 @@ pub(super) enum Section {
     Group,
 }
 
+impl Section {
+    const ALL: [(&'static str, Self); 5] = [
+        ("types", Self::Types),
+        ("dimensions", Self::Dimensions),
+        ("variables", Self::Variables),
+        ("data", Self::Data),
+        ("group", Self::Group),
+    ];
+
+    /// The word before the colon.
+    pub(super) fn word(self) -> &'static str {
+        Self::ALL.iter().find(|(_, section)| *section == self).map_or("", |(word, _)| word)
+    }
+}
+
 pub(super) struct Lexer<'a> {
     text: &'a [u8],
     at: usize,
@@ -56,10 +71,12 @@ impl<'a> Lexer<'a> {
     }
 
     /// What stands before the next opening brace: the name of the data set.
-    pub(super) fn skip_to_brace(&mut self) {
+    pub(super) fn skip_to_brace(&mut self) -> &[u8] {
+        let begin = self.at;
         while self.peek(0).is_some_and(|byte| byte != b'{') {
             self.advance();
         }
+        &self.text[begin..self.at]
     }
 
     fn peek(&self, ahead: usize) -> Option<u8> {
@@ -146,7 +163,8 @@ impl<'a> Lexer<'a> {
         matches!(self.text.get(begin..begin + 2), Some(b"0x" | b"0X"))
     }
 
-    fn begins_name(&self) -> bool {
+    /// Whether a name comes next, without a blank before it.
+    pub(super) fn begins_name(&self) -> bool {
         match self.peek(0) {
             Some(b'\\') => self.peek(1).is_some_and(|byte| byte > b' '),
             Some(byte) => byte.is_ascii_alphabetic() || byte == b'_' || byte >= 0x80,
@@ -161,16 +179,13 @@ impl<'a> Lexer<'a> {
         if is_escaped || self.peek(0) != Some(b':') {
             return Ok(Token::Word(name));
         }
-        let section = match name.as_str() {
-            "types" => Section::Types,
-            "dimensions" => Section::Dimensions,
-            "variables" => Section::Variables,
-            "data" => Section::Data,
-            "group" => Section::Group,
-            _ => return Ok(Token::Word(name)),
-        };
-        self.at += 1;
-        Ok(Token::Section(section))
+        match Section::ALL.iter().find(|(word, _)| *word == name) {
+            Some((_, section)) => {
+                self.at += 1;
+                Ok(Token::Section(*section))
+            }
+            None => Ok(Token::Word(name)),
+        }
     }
 
     fn path(&mut self) -> Result<Token, CdlFault> {

@@ -1,7 +1,7 @@
-//! CDL, the text form of netCDF files: what a text defines.
+//! `isotach generate`: CDL, the text form of netCDF files, into a file.
 //!
 //! ```text
-//! text -> lexer -> parser -> syntax -> resolve -> definitions
+//! text -> lexer -> parser -> syntax -> resolve -> definitions -> write -> file
 //! ```
 //!
 //! The language is that of ncgen, classic and enhanced, with its rules for what is not written out:
@@ -11,8 +11,10 @@
 mod attribute;
 mod chars;
 mod column;
+mod command;
 mod definitions;
 mod error;
+mod kind;
 mod lexer;
 mod number;
 mod parser;
@@ -23,11 +25,11 @@ mod special;
 mod syntax;
 #[cfg(test)]
 mod tests;
+mod write;
 
-pub use definitions::{
-    Attribute, Definitions, Dimension, Endianness, Format, Group, Settings, Storage, Variable,
-};
-pub use error::{CdlError, CdlFault};
+pub(crate) use command::{GenerateOptions, run};
+pub use definitions::{Attribute, Definitions, Dimension, Group, Settings, Type, Variable};
+pub use error::{CdlError, CdlFault, Refused};
 pub use syntax::Position;
 
 /// What a text in CDL defines.
@@ -35,5 +37,6 @@ pub use syntax::Position;
 /// # Errors
 /// [`CdlError`], the first there is.
 pub fn definitions(text: &[u8]) -> Result<Definitions, CdlError> {
-    resolve::resolve(&parser::parse(text)?)
+    let (name, root) = parser::parse(text)?;
+    resolve::resolve(&name, &root)
 }

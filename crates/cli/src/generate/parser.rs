@@ -12,8 +12,8 @@ const MAX_DEPTH: usize = 128;
 
 type Parsed<T> = Result<T, CdlError>;
 
-/// The root group of the data set that the text describes.
-pub(super) fn parse(text: &[u8]) -> Parsed<Body> {
+/// The name of the data set that the text describes, and its root group.
+pub(super) fn parse(text: &[u8]) -> Parsed<(String, Body)> {
     let mut lexer = Lexer::new(text);
     let (at, token) = lexer.next()?;
     let mut parser = Parser { lexer, at, token, depth: 0 };
@@ -21,11 +21,11 @@ pub(super) fn parse(text: &[u8]) -> Parsed<Body> {
         Token::Word(word) if word.eq_ignore_ascii_case("netcdf") => {}
         _ => return Err(parser.expected("\"netcdf\"")),
     }
-    parser.lexer.skip_to_brace();
+    let name = String::from_utf8_lossy(parser.lexer.skip_to_brace()).replace('\\', "");
     parser.advance()?;
     let root = parser.body()?;
     match parser.token {
-        Token::End => Ok(root),
+        Token::End => Ok((name.trim().to_owned(), root)),
         _ => Err(parser.expected("the end of the text")),
     }
 }
@@ -94,8 +94,13 @@ impl Parser<'_> {
 
     fn reference(&mut self, expected: &'static str) -> Parsed<Reference> {
         let at = self.at;
-        match &self.token {
+        match self.token {
             Token::Word(_) | Token::Path(_) => {}
+            // What is called like a section is none here, and its colon is an attribute's.
+            Token::Section(section) => {
+                self.token = Token::Mark(b':');
+                return Ok(Reference { at, groups: None, name: section.word().to_owned() });
+            }
             _ => return Err(self.expected(expected)),
         }
         match self.advance()? {
@@ -127,6 +132,9 @@ impl Parser<'_> {
         loop {
             match self.token {
                 Token::Mark(b'}') => break,
+                Token::Section(next) if self.is_variable(next, &body) => {
+                    self.statement(section, &mut body.statements)?;
+                }
                 Token::Section(Section::Group) => {
                     self.advance()?;
                     let name = self.name("the name of a group")?;
@@ -143,6 +151,15 @@ impl Parser<'_> {
         }
         self.advance()?;
         Ok(body)
+    }
+
+    /// `data:units` is an attribute where there is a variable `data`; `data: units` never is.
+    fn is_variable(&self, section: Section, body: &Body) -> bool {
+        let is_named = |statement: &Statement| match statement {
+            Statement::Variable { name, .. } => name.text == section.word(),
+            _ => false,
+        };
+        self.lexer.begins_name() && body.statements.iter().rev().any(is_named)
     }
 
     fn statement(&mut self, section: Option<Section>, into: &mut Vec<Statement>) -> Parsed<()> {

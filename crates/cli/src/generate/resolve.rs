@@ -8,9 +8,9 @@ use super::scope::{Scope, checked};
 use super::syntax::{Attribute, Body, Constant, Item, Len, Name, Reference, Statement, TypeClass};
 use super::{attribute, column, shape, special};
 
-/// What the statements of the root group define.
-pub(super) fn resolve(root: &Body) -> Result<Definitions, CdlError> {
-    let mut resolver = Resolver { scope: Scope::new(), values: Vec::new() };
+/// What the statements of the root group of the file `name` define.
+pub(super) fn resolve(name: &str, root: &Body) -> Result<Definitions, CdlError> {
+    let mut resolver = Resolver { scope: Scope::new(name), values: Vec::new() };
     resolver.body(0, root)?;
     let Resolver { scope: Scope { mut definitions, .. }, values } = resolver;
     for (index, given) in values.iter().enumerate() {
@@ -90,6 +90,7 @@ impl<'a> Resolver<'a> {
             .map(|dimension| self.scope.dimension(group, dimension))
             .collect::<Result<_, _>>()?;
         let variable = Variable {
+            at: name.at,
             group,
             name: String::new(),
             data_type,
@@ -160,7 +161,7 @@ impl<'a> Resolver<'a> {
         match owner {
             Some(index) => self.variable_attribute(index, stated, data_type),
             None if special::is_of_file(&stated.name.text) => {
-                special::apply_to_file(stated, &mut self.scope.definitions.format)
+                special::apply_to_file(stated, &mut self.scope.definitions)
             }
             None => {
                 let made = made(stated, data_type)?;
@@ -178,6 +179,7 @@ impl<'a> Resolver<'a> {
     ) -> Result<(), CdlError> {
         let variable = &mut self.scope.definitions.variables[index];
         if special::is_of_variable(&stated.name.text) {
+            self.scope.definitions.has_specials = true;
             return special::apply_to_variable(stated, &mut variable.settings);
         }
         if stated.name.text != "_FillValue" {
@@ -208,5 +210,5 @@ fn made(
         None => attribute::inferred_type(stated)?.into(),
     };
     let values = attribute::values(&data_type, &stated.items)?;
-    Ok(super::definitions::Attribute { name, data_type, values })
+    Ok(super::definitions::Attribute { at: stated.name.at, name, data_type, values })
 }

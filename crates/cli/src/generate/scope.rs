@@ -6,7 +6,7 @@ use std::sync::Arc;
 use isotach::model::names::{self, normalized};
 use isotach::model::{Atomic, DataType, UserType};
 
-use super::definitions::{Definitions, Dimension, Group, Variable};
+use super::definitions::{Definitions, Dimension, Group, Type, Variable};
 use super::error::{CdlError, CdlFault};
 use super::syntax::{Name, Position, Reference};
 
@@ -23,10 +23,12 @@ pub(super) struct Scope {
 
 impl Scope {
     /// The root group, with nothing in it.
-    pub(super) fn new() -> Self {
-        let root =
-            Group { path: "/".into(), name: "/".into(), parent: None, attributes: Vec::new() };
-        let definitions = Definitions { groups: vec![root], ..Definitions::default() };
+    pub(super) fn new(name: &str) -> Self {
+        let at = Position { line: 1, column: 1 };
+        let (path, attributes) = ("/".to_owned(), Vec::new());
+        let root = Group { at, name: path.clone(), path, parent: None, attributes };
+        let name = name.to_owned();
+        let definitions = Definitions { name, groups: vec![root], ..Definitions::default() };
         Self {
             definitions,
             groups: ByName::new(),
@@ -41,8 +43,8 @@ impl Scope {
         let text = declare(&mut self.groups, "group", parent, name, index)?;
         let above = self.definitions.groups[parent].path.trim_end_matches('/');
         let path = format!("{above}/{text}");
-        let group = Group { path, name: text, parent: Some(parent), attributes: Vec::new() };
-        self.definitions.groups.push(group);
+        let (at, parent, attributes) = (name.at, Some(parent), Vec::new());
+        self.definitions.groups.push(Group { at, path, name: text, parent, attributes });
         Ok(index)
     }
 
@@ -53,9 +55,10 @@ impl Scope {
         len: Option<u64>,
     ) -> Result<(), CdlError> {
         let index = self.definitions.dimensions.len();
+        let at = name.at;
         let name = declare(&mut self.dimensions, "dimension", group, name, index)?;
         let (len, is_unlimited) = (len.unwrap_or(0), len.is_none());
-        self.definitions.dimensions.push(Dimension { group, name, len, is_unlimited });
+        self.definitions.dimensions.push(Dimension { at, group, name, len, is_unlimited });
         Ok(())
     }
 
@@ -67,8 +70,8 @@ impl Scope {
     ) -> Result<(), CdlError> {
         let index = self.definitions.types.len();
         declare(&mut self.types, "type", group, name, index)?;
-        let user = user.in_group(&self.definitions.groups[group].path);
-        self.definitions.types.push(Arc::new(user));
+        let user = Arc::new(user.in_group(&self.definitions.groups[group].path));
+        self.definitions.types.push(Type { at: name.at, group, user });
         Ok(())
     }
 
@@ -130,7 +133,7 @@ impl Scope {
     /// of that name in the file; or the one of the path that is given.
     pub(super) fn data_type(&self, group: usize, sought: &Reference) -> Result<DataType, CdlError> {
         let name = sought.name.as_str();
-        let user = |index: usize| DataType::User(Arc::clone(&self.definitions.types[index]));
+        let user = |index: usize| DataType::User(Arc::clone(&self.definitions.types[index].user));
         if let Some(path) = &sought.groups {
             let found = self.find(&self.types, self.group(sought.at, path)?, name);
             return found.map(user).ok_or_else(|| unknown("type", sought));
@@ -143,7 +146,7 @@ impl Scope {
             return Ok(user(index));
         }
         let name = normalized(name);
-        let types = self.definitions.types.iter();
+        let types = self.definitions.types.iter().map(|defined| &defined.user);
         let mut far = types.filter(|user| user.name == *name);
         match (far.next(), far.next()) {
             (Some(user), None) => Ok(DataType::User(Arc::clone(user))),

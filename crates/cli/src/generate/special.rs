@@ -1,7 +1,9 @@
 //! Attributes that are none: they say how the file and its variables are to be stored.
 
+use isotach::{Endianness, Format, StorageKind};
+
 use super::chars;
-use super::definitions::{Endianness, Format, Settings, Storage};
+use super::definitions::{Definitions, Settings};
 use super::error::{CdlError, CdlFault};
 use super::syntax::{Attribute, Constant, Item};
 
@@ -29,12 +31,13 @@ pub(super) fn is_of_variable(name: &str) -> bool {
 /// Takes what the attribute says of the file.
 pub(super) fn apply_to_file(
     stated: &Attribute,
-    format: &mut Option<Format>,
+    definitions: &mut Definitions,
 ) -> Result<(), CdlError> {
     if stated.name.text != "_Format" {
+        definitions.has_specials = true;
         return Ok(());
     }
-    *format = Some(match text(stated)?.as_str() {
+    definitions.format = Some(match text(stated)?.as_str() {
         "classic" => Format::Classic,
         "64-bit offset" => Format::Offset64Bit,
         "64-bit data" | "cdf5" => Format::Data64Bit,
@@ -53,16 +56,16 @@ pub(super) fn apply_to_variable(
     match stated.name.text.as_str() {
         "_Storage" => {
             settings.storage = Some(match text(stated)?.as_str() {
-                "contiguous" => Storage::Contiguous,
-                "chunked" => Storage::Chunked,
-                "compact" => Storage::Compact,
+                "contiguous" => StorageKind::Contiguous,
+                "chunked" => StorageKind::Chunked,
+                "compact" => StorageKind::Compact,
                 _ => return Err(refused(stated)),
             });
         }
         "_ChunkSizes" => {
             let sizes = stated.items.iter().map(|item| integer(stated, item));
             settings.chunk_shape = Some(sizes.collect::<Result<_, _>>()?);
-            settings.storage = Some(Storage::Chunked);
+            settings.storage = Some(StorageKind::Chunked);
         }
         "_DeflateLevel" => {
             let level = integer(stated, only(stated)?)?;
@@ -123,11 +126,11 @@ fn truth(stated: &Attribute) -> Result<bool, CdlError> {
 }
 
 /// `307,9|40000`: numbers of filters, each with its parameters behind it.
-fn filters(text: &str) -> Option<Vec<(u32, Vec<u32>)>> {
+fn filters(text: &str) -> Option<Vec<(u16, Vec<u32>)>> {
     let filter = |text: &str| {
-        let mut numbers = text.split(',').map(|number| number.trim().parse().ok());
-        let id = numbers.next()??;
-        Some((id, numbers.collect::<Option<_>>()?))
+        let mut numbers = text.split(',').map(str::trim);
+        let id = numbers.next()?.parse().ok()?;
+        Some((id, numbers.map(|number| number.parse().ok()).collect::<Option<_>>()?))
     };
     text.split('|').map(filter).collect()
 }

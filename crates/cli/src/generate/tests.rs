@@ -1,4 +1,5 @@
 use isotach::model::{Atomic, NameFault, Values};
+use isotach::{Endianness, Format, StorageKind};
 
 use super::*;
 
@@ -143,6 +144,21 @@ fn names_are_looked_up_in_groups() {
 }
 
 #[test]
+fn variables_can_be_called_like_sections() {
+    let all = defined(
+        "netcdf a { variables: int data, group; data:x = 1; string data:y = \"a\"; group:z = 2;
+         data: data = 3; group = 4; }",
+    );
+    let names = |index: usize| -> Vec<&str> {
+        all.variables[index].attributes.iter().map(|attribute| attribute.name.as_str()).collect()
+    };
+    assert_eq!((names(0), names(1)), (vec!["x", "y"], vec!["z"]));
+    assert_eq!(all.variables[0].data, Some(Values::from([3])));
+    let all = defined("netcdf a { variables: int x; data:x = 1; }");
+    assert_eq!(all.variables[0].data, Some(Values::from([1])));
+}
+
+#[test]
 fn special_attributes_are_settings() {
     let all = defined(&text(
         "int x(n, m); x:_ChunkSizes = 1, 2; x:_DeflateLevel = 4; x:_Shuffle = \"true\";
@@ -151,7 +167,7 @@ fn special_attributes_are_settings() {
         "",
     ));
     let expected = Settings {
-        storage: Some(Storage::Chunked),
+        storage: Some(StorageKind::Chunked),
         chunk_shape: Some(vec![1, 2]),
         deflate_level: Some(4),
         shuffle: Some(true),

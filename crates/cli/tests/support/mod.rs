@@ -3,6 +3,7 @@
 
 pub mod classic;
 pub mod differences;
+pub mod texts;
 
 pub use isotach_testkit::corpus;
 

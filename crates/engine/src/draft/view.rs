@@ -197,7 +197,7 @@ impl VariableMapping for VariableView {
 impl VariableDraft {
     /// The fill value that the options say; `None` where only the file knows it.
     fn stated_fill(&self) -> Option<FillValue> {
-        let default = self.data_type.atomic().map(fill::default_fill);
+        let default = fill::default_fill_of(&self.data_type);
         match (&self.options.fill, default) {
             _ if self.origin.is_some() => None,
             (Fill::Value(value), _) => Some(FillValue { fill: true, value: value.clone() }),

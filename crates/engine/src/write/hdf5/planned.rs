@@ -67,6 +67,7 @@ impl Planned {
             || axes.iter().any(Option::is_none);
         // HDF5 has no chunks of a scalar: filters have no effect on one.
         let kind = match options.layout {
+            Some(StorageKind::Compact) => StorageKind::Compact,
             _ if axes.is_empty() => StorageKind::Contiguous,
             Some(kind) => kind,
             None if needs_chunks => StorageKind::Chunked,
@@ -185,12 +186,12 @@ fn fill_bytes(
     stored: &StoredType,
     heap: &FileHeap,
 ) -> Encoded<Option<Arc<[u8]>>> {
-    let default = variable.data_type.atomic().map(fill::default_fill);
+    let default = fill::default_fill_of(&variable.data_type);
     let value = match (&variable.options.fill, default) {
         (Fill::None, _) => return Ok(None),
         (Fill::Value(value), _) => value.clone(),
         (Fill::Default, Some(value)) => value,
-        // Types that a user has defined have no fill value: their bytes are zero.
+        // Other types that a user has defined have no fill value: their bytes are zero.
         (Fill::Default, None) => return Ok(Some(vec![0; stored.size()].into())),
     };
     let mut bytes = Vec::with_capacity(stored.size());
