@@ -55,6 +55,8 @@ impl Judge {
 pub fn differs(golden: &Value, made: &Value, at: &str) -> Option<String> {
     match (golden, made) {
         _ if loses_zeros(golden, made) => None,
+        // The oracle did not read them.
+        (Value::Null, _) if at.ends_with("/data_sha256") => None,
         (Value::Object(golden), Value::Object(made)) => {
             made.iter().filter(|(key, _)| !key.starts_with('_')).find_map(|(key, value)| {
                 differs(golden.get(key).unwrap_or(&Value::Null), value, &format!("{at}/{key}"))
