@@ -190,10 +190,8 @@ impl HeapWriter for &FileHeap {
             value: element_count,
             limit: u32::MAX.into(),
         })?;
-        let (address, index) = match bytes.len() {
-            0 => (0, 0),
-            _ => self.keep(bytes).map_err(|error| error.kind)?,
-        };
+        // An empty string has an object too: without one it would be a null pointer.
+        let (address, index) = self.keep(bytes).map_err(|error| error.kind)?;
         let end = into.len() + reference_size;
         into.extend_from_slice(&count.to_le_bytes());
         into.extend_from_slice(&address.to_le_bytes());
