@@ -1,6 +1,7 @@
 """Reads and writes netCDF-4 and classic netCDF, and reads HDF5, at the speed of the machine.
 
-The interface is netCDF4-python's: a program runs unchanged after ``import isotach as netCDF4``. xarray finds the package as ``engine="isotach"``.
+The interface is netCDF4-python's: a program runs unchanged after ``import isotach as netCDF4``.
+xarray finds the package as ``engine="isotach"``.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -90,7 +90,7 @@ class Dataset:
         auto_complex: bool = False,
         **kwargs: Any,
     ) -> None:
-        """Opens `filename` for reading, or creates it.
+        """Opens `filename` for reading, opens it for changing it, or creates it.
 
         It is a path; for reading also a file object with `seek` and `read`, or the bytes of a
         file; with `memory`, which is such bytes, it is only a name. With `memory`, a file that is
@@ -110,7 +110,11 @@ class Dataset:
         else:
             in_memory = diskless or memory is not None
             path = str(source[2] if memory is not None else source[1])
-            session = _native.create(path, format=format, in_memory=in_memory, clobber=clobber)
+            if mode[0] == "a":
+                content = pathlib.Path(path).read_bytes() if diskless else None
+                session = _native.edit(path, content=content)
+            else:
+                session = _native.create(path, format=format, in_memory=in_memory, clobber=clobber)
             file = session.file()
             put(self, "_session", session)
             put(self, "_writer", session.root())
@@ -544,20 +548,23 @@ class Dataset:
 
     def createCompoundType(self, datatype: Any, datatype_name: str) -> CompoundType:
         """Defines a compound type with the members of a structured dtype."""
+        defined = CompoundType(self, datatype, datatype_name)
         object.__setattr__(self, "_types", None)
-        return CompoundType(self, datatype, datatype_name)
+        return defined
 
     def createVLType(self, datatype: Any, datatype_name: str) -> VLType:
         """Defines a type of sequences of any length."""
+        defined = VLType(self, datatype, datatype_name)
         object.__setattr__(self, "_types", None)
-        return VLType(self, datatype, datatype_name)
+        return defined
 
     def createEnumType(
         self, datatype: Any, datatype_name: str, enum_dict: dict[str, int]
     ) -> EnumType:
         """Defines a type of named integers."""
+        defined = EnumType(self, datatype, datatype_name, enum_dict)
         object.__setattr__(self, "_types", None)
-        return EnumType(self, datatype, datatype_name, enum_dict)
+        return defined
 
     def renameDimension(self, oldname: str, newname: str) -> None:
         """Renames a dimension."""
@@ -572,6 +579,8 @@ class Dataset:
         self._writing()
         if oldname not in self.variables:
             raise KeyError(f"{oldname} not a valid variable name")
+        # What is not known yet would be looked for by its old name.
+        self._variables.fill()
         self.variables[oldname]._rename(newname)
         self.variables[newname] = self.variables.pop(oldname)
 
@@ -580,6 +589,7 @@ class Dataset:
         self._writing()
         if oldname not in self.groups:
             raise KeyError(f"{oldname} not a valid group name")
+        self._groups.fill()
         group = self.groups[oldname]
         group._writer.rename(newname)
         self.groups[newname] = self.groups.pop(oldname)
@@ -677,9 +687,7 @@ def _checked_mode(mode: str, clobber: bool, filename: Any, memory: Any) -> tuple
     if mode == "x":
         return "w", False
     mode = mode.replace("r+", "a")
-    if mode[0] == "a":
-        if os.path.exists(filename):
-            raise NotImplementedError(f"changing files that are there: {_NOT_YET}")
+    if mode[0] == "a" and not os.path.exists(filename):
         mode = mode.replace("a", "w")
     return mode, clobber
 

@@ -168,7 +168,8 @@ class VariableOptions:
             compression if complevel else None,
             level=complevel or 0,
             shuffle=shuffle,
-            szip=(szip_coding, szip_pixels_per_block),
+            # In files without filters nobody looks at what they would be told.
+            szip=(szip_coding, szip_pixels_per_block) if group._is_netcdf4 else ("nn", 8),
             blosc_shuffle=blosc_shuffle,
             fletcher32=fletcher32,
         )
@@ -176,7 +177,7 @@ class VariableOptions:
         self.chunks = None if chunksizes is None else tuple(chunksizes)
         self.endian = endian
         self.quantization = None
-        if significant_digits is not None:
+        if significant_digits is not None and group._is_netcdf4:
             if quantize_mode not in ("BitGroom", "GranularBitRound", "BitRound"):
                 raise ValueError(
                     "'quantize_mode' keyword argument must be 'BitGroom','GranularBitRound' or"

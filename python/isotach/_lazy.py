@@ -38,7 +38,8 @@ class LazyDict(dict[str, V]):
             dict.__setitem__(self, key, value)
             return value
 
-    def _fill(self) -> None:
+    def fill(self) -> None:
+        """Makes everything that was not asked for yet."""
         if self._filled:
             return
         with self._lock:
@@ -88,30 +89,30 @@ class LazyDict(dict[str, V]):
 
     def values(self) -> ValuesView[V]:  # type: ignore[override]
         """All values, in the file's order."""
-        self._fill()
+        self.fill()
         return dict.values(self)
 
     def items(self) -> ItemsView[str, V]:  # type: ignore[override]
         """All names and values, in the file's order."""
-        self._fill()
+        self.fill()
         return dict.items(self)
 
     def copy(self) -> dict[str, V]:
         """A plain dict of everything."""
-        self._fill()
+        self.fill()
         return dict(dict.items(self))
 
     def pop(self, key: str, *default: Any) -> Any:
         """Takes a value out of this dict (not out of the file)."""
-        self._fill()
+        self.fill()
         return dict.pop(self, key, *default)
 
     def __delitem__(self, key: str) -> None:
-        self._fill()
+        self.fill()
         dict.__delitem__(self, key)
 
     def __eq__(self, other: object) -> bool:
-        self._fill()
+        self.fill()
         return dict.__eq__(self, other)
 
     def __ne__(self, other: object) -> bool:
@@ -123,7 +124,7 @@ class LazyDict(dict[str, V]):
         return self.copy() | other
 
     def __repr__(self) -> str:
-        self._fill()
+        self.fill()
         return dict.__repr__(self)
 
     def __reduce__(self) -> tuple[Any, ...]:

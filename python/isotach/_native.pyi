@@ -17,6 +17,9 @@ def open(source: Any, *, name: str | None = None, other_files: bool = True) -> F
 def create(path: str, *, format: str, in_memory: bool = False, clobber: bool = True) -> Writer:
     """Creates a file, at a path or in memory under that name."""
 
+def edit(path: str, *, content: bytes | None = None) -> Writer:
+    """Opens a file for changing it, or a copy in memory of a file's bytes under that name."""
+
 def command(arguments: list[str]) -> int:
     """Runs the command line and gives its exit code."""
 

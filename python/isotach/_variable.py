@@ -480,6 +480,7 @@ class Variable:
 
     def _prepared_write(self) -> Write:
         with _changing:
+            self._check()
             self._writing()
             write = writer(self)
             object.__setattr__(self, "_write", write)

@@ -102,6 +102,27 @@ fn too_large(what: &'static str, value: u64) -> ErrorKind {
 }
 
 impl Filter {
+    /// Holds the parameters that users give against what the filter knows.
+    ///
+    /// # Errors
+    /// A level, a block or a coder that there is not.
+    pub fn check(&self) -> Result<()> {
+        let is_known = |index: usize, value: u32| match (self.id, index) {
+            (registry::DEFLATE, 0) | (registry::BLOSC, 4) => value <= 9,
+            (registry::SZIP, 1) => (2..=32).contains(&value) && value.is_multiple_of(2),
+            (registry::BZIP2, 0) => (1..=9).contains(&value),
+            (registry::ZSTD, 0) => (-131_072..=22).contains(&value.cast_signed()),
+            (registry::BLOSC, 5) => value <= 2,
+            (registry::BLOSC, 6) => value <= 5,
+            _ => true,
+        };
+        let mut given = self.parameters.iter().copied().enumerate();
+        match given.find(|&(index, value)| !is_known(index, value)) {
+            Some((index, value)) => Err(self.error(ErrorKind::Parameter { index, value })),
+            None => Ok(()),
+        }
+    }
+
     /// The filter with the parameters that a file holds for chunks of the type `chunk`, made of
     /// those that users give. Filters that need nothing of the kind stay as they are.
     ///

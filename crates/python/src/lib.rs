@@ -33,6 +33,6 @@ mod _native {
     use crate::variable::NativeVariable;
     #[pymodule_export]
     use crate::writing::{
-        NativeDimension, NativeGroupWriter, NativeVariableWriter, NativeWriter, Place, create,
+        NativeDimension, NativeGroupWriter, NativeVariableWriter, NativeWriter, Place, create, edit,
     };
 }

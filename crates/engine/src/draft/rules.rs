@@ -72,6 +72,10 @@ pub(super) fn variable(
     if wants_contiguous && (has_unlimited || is_filtered) {
         return Err(DefinitionFault::NeedsChunks);
     }
+    if is_hdf5 {
+        let mut filters = options.filters.iter();
+        filters.try_for_each(|asked| asked.filter().check()).map_err(DefinitionFault::Filter)?;
+    }
     let Some(chunk_shape) = &options.chunk_shape else { return Ok(()) };
     let fits = |(&chunk, along): (&u64, &&DimensionDraft)| {
         chunk > 0 && (along.is_unlimited || chunk <= along.len.max(1))

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use isotach_codec::Filter;
+use isotach_codec::{Filter, registry};
 use isotach_model::quantize::{self, Mode, QuantizeFault};
 use isotach_model::{Atomic, DataType, Values};
 
@@ -205,6 +205,28 @@ impl Quantization {
         // Types that are not atomic are as little floats as chars are.
         let atomic = data_type.atomic().unwrap_or(Atomic::Char);
         quantize::Quantization::new(mode, significant.into(), atomic)
+    }
+}
+
+impl FilterRequest {
+    /// The filter as netCDF-4 and h5py ask HDF5 for it, with no more parameters than the user gives.
+    /// What a chunk can do without is optional, a checksum is not.
+    pub(crate) fn filter(&self) -> Filter {
+        let (id, parameters) = match self {
+            Self::Shuffle => (registry::SHUFFLE, Vec::new()),
+            Self::Deflate { level } => (registry::DEFLATE, vec![*level]),
+            Self::Fletcher32 => (registry::FLETCHER32, Vec::new()),
+            Self::Szip { option_mask, pixels_per_block } => {
+                (registry::SZIP, vec![*option_mask, *pixels_per_block])
+            }
+            Self::ScaleOffset { scale_type, scale_factor } => {
+                (registry::SCALE_OFFSET, vec![*scale_type, scale_factor.cast_unsigned()])
+            }
+            Self::NBit => (registry::NBIT, Vec::new()),
+            Self::Registered { id, parameters } => (*id, parameters.clone()),
+            Self::Exact(exact) => return exact.clone(),
+        };
+        Filter { id, name: None, optional: id != registry::FLETCHER32, parameters }
     }
 }
 

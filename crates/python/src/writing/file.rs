@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use isotach::{CreateOptions, Format, Overwrite, Writer};
+use isotach::{CreateOptions, EditOptions, Format, Overwrite, Writer};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -38,6 +38,22 @@ pub(crate) fn create(
         }
     });
     Ok(NativeWriter { writer: created.map_err(|error| opening(&error))? })
+}
+
+/// Opens a local file for changing it, or a copy in memory of a file's bytes under that name.
+#[pyfunction]
+#[pyo3(signature = (path, *, content = None))]
+pub(crate) fn edit(
+    py: Python<'_>,
+    path: PathBuf,
+    content: Option<Vec<u8>>,
+) -> PyResult<NativeWriter> {
+    let options = EditOptions::default();
+    let opened = py.detach(|| match content {
+        Some(content) => options.open_bytes(&path.to_string_lossy(), content),
+        None => options.open(&path),
+    });
+    Ok(NativeWriter { writer: opened.map_err(|error| opening(&error))? })
 }
 
 fn format_named(name: &str) -> PyResult<Format> {

@@ -1,7 +1,7 @@
 //! The filters that a user asks for, with all that the file says of them.
 
+use isotach_codec::registry::registered_name;
 use isotach_codec::{ChunkType, Element, Filter, Number, NumberClass, Pipeline};
-use isotach_codec::{registry, registry::registered_name};
 use isotach_format::hdf5::message::datatype::{ByteOrder, Datatype, FixedPoint, Float};
 
 use super::attributes::Encoded;
@@ -34,25 +34,14 @@ pub(super) fn pipeline(
     Ok(pipeline)
 }
 
-/// The filter as netCDF-4 and h5py ask HDF5 for it: what a chunk can do without is optional, a
-/// checksum is not.
+/// The filter with all that follows from what it is applied to.
 fn filter(request: &FilterRequest, chunk: &ChunkType<'_>) -> Encoded<Filter> {
-    let (id, parameters) = match request {
-        FilterRequest::Shuffle => (registry::SHUFFLE, Vec::new()),
-        FilterRequest::Deflate { level } => (registry::DEFLATE, vec![*level]),
-        FilterRequest::Fletcher32 => (registry::FLETCHER32, Vec::new()),
-        FilterRequest::Szip { option_mask, pixels_per_block } => {
-            (registry::SZIP, vec![*option_mask, *pixels_per_block])
-        }
-        FilterRequest::ScaleOffset { scale_type, scale_factor } => {
-            (registry::SCALE_OFFSET, vec![*scale_type, scale_factor.cast_unsigned()])
-        }
-        FilterRequest::NBit => (registry::NBIT, Vec::new()),
-        FilterRequest::Registered { id, parameters } => (*id, parameters.clone()),
-        FilterRequest::Exact(exact) => return Ok(exact.clone()),
-    };
-    let name = registered_name(id).filter(|_| id >= FIRST_NAMED).map(str::to_owned);
-    let filter = Filter { id, name, optional: id != registry::FLETCHER32, parameters };
+    let asked = request.filter();
+    if matches!(request, FilterRequest::Exact(_)) {
+        return Ok(asked);
+    }
+    let name = registered_name(asked.id).filter(|_| asked.id >= FIRST_NAMED).map(str::to_owned);
+    let filter = Filter { name, ..asked };
     let completed = filter.complete(chunk);
     completed.map_err(|error| DefinitionFault::Filter(error).into())
 }
