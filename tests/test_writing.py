@@ -941,7 +941,6 @@ def test_fill_mode(tmp_path):
         off = dataset.createVariable("off", "f4", ("x",))
         off[:] = 1
         dataset.set_fill_on()
-        on = dataset.createVariable("on", "f4", ("x",))
-        return [plain(variable.get_fill_value()) for variable in (off, on)]
+        dataset.createVariable("on", "f4", ("x",))
 
     run_both(tmp_path, script)
