@@ -339,6 +339,7 @@ impl Hdf5Backend {
                     self.free_values(id, changes)?;
                 }
             }
+            origin::forget(&mut self.origins, node);
         }
         Ok(())
     }

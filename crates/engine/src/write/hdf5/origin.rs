@@ -142,6 +142,17 @@ pub(super) fn find(draft: &mut Draft, objects: &Objects) -> Result<Origins> {
     Ok(origins)
 }
 
+/// Forgets an object that is no longer in the file: its space is another's soon, and a dimension that
+/// loses its coordinate variable gets a new object.
+pub(super) fn forget(origins: &mut Origins, node: Node) {
+    let Some(gone) = origins.remove(&node) else { return };
+    let parent = gone.parent.and_then(|parent| origins.get_mut(&Node::Group(parent)));
+    if let Some(parent) = parent {
+        let others = parent.links.iter().filter(|link| *link.name() != gone.link_name);
+        parent.links = others.cloned().collect();
+    }
+}
+
 /// The links of a group that was opened, as they are to be now: those of members that are still there
 /// under their present names, those of objects that netCDF does not show as they were, new ones behind.
 /// `members` are the names of all members, and where they are.
