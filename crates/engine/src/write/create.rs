@@ -45,6 +45,17 @@ impl Session {
         Self::create_in(name.into(), Home::Memory(Arc::default()), options)
     }
 
+    /// Creates a file in a storage, which is emptied.
+    pub(crate) fn create_in_storage(
+        name: &str,
+        storage: Arc<dyn WritableStorage>,
+        options: &CreateOptions,
+    ) -> Result<Self> {
+        let name: Arc<str> = name.into();
+        storage.set_len(0).map_err(|source| write_error(&name, 0, 0, source))?;
+        Self::create_in(name, Home::Given(storage), options)
+    }
+
     fn create_in(name: Arc<str>, home: Home, options: &CreateOptions) -> Result<Self> {
         let Some(storage) = home.storage() else {
             return Err(Error::new(&name, ErrorKind::Closed));

@@ -18,6 +18,8 @@ pub(super) enum Home {
     Beside { replacement: Option<Replacement>, durability: Durability },
     /// Memory.
     Memory(Arc<GrowingMemory>),
+    /// Whatever the caller gave, who also says what becomes of it.
+    Given(Arc<dyn WritableStorage>),
 }
 
 impl Home {
@@ -29,6 +31,7 @@ impl Home {
                 replacement.as_ref().map(|replacement| Arc::clone(replacement.storage()) as _)
             }
             Self::Memory(storage) => Some(Arc::clone(storage) as _),
+            Self::Given(storage) => Some(Arc::clone(storage)),
         }
     }
 
@@ -48,7 +51,7 @@ impl Home {
                 storage.release();
                 Ok(())
             }
-            Self::Memory(_) => Ok(()),
+            Self::Memory(_) | Self::Given(_) => Ok(()),
         }
     }
 
@@ -62,6 +65,7 @@ impl Home {
                 storage.release();
             }
             Self::Memory(storage) => drop(storage.take_bytes()),
+            Self::Given(_) => {}
         }
         Ok(())
     }
@@ -70,7 +74,7 @@ impl Home {
     pub(super) fn take_bytes(&mut self) -> Option<Vec<u8>> {
         match self {
             Self::Memory(storage) => Some(storage.take_bytes()),
-            Self::Local { .. } | Self::Beside { .. } => None,
+            Self::Local { .. } | Self::Beside { .. } | Self::Given(_) => None,
         }
     }
 }

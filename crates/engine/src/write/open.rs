@@ -31,6 +31,15 @@ impl Session {
         Self::open_in(name.into(), home, options)
     }
 
+    /// Opens the file that a storage holds for changing it.
+    pub(crate) fn open_in_storage(
+        name: &str,
+        storage: Arc<dyn WritableStorage>,
+        options: &EditOptions,
+    ) -> Result<Self> {
+        Self::open_in(name.into(), Home::Given(storage), options)
+    }
+
     fn open_in(name: Arc<str>, home: Home, options: &EditOptions) -> Result<Self> {
         let Some(storage) = home.storage() else {
             return Err(Error::new(&name, ErrorKind::Closed));

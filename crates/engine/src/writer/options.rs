@@ -11,7 +11,7 @@ use isotach_model::{Atomic, DataType, Values};
 use super::Writer;
 use crate::error::Result as FileResult;
 use crate::file::Format;
-use crate::storage::Durability;
+use crate::storage::{Durability, WritableStorage};
 
 use crate::variable::{Endianness, StorageKind};
 use crate::write::session::Session;
@@ -126,6 +126,13 @@ impl CreateOptions {
     pub fn create_in_memory(&self, name: &str) -> FileResult<Writer> {
         Session::create_in_memory(name, self).map(|session| Writer::new(Arc::new(session)))
     }
+
+    /// Creates a file in any storage, which is emptied; `name` stands in errors. The options on locks
+    /// and on files that are there already do not count.
+    pub fn create_in(&self, name: &str, storage: Arc<dyn WritableStorage>) -> FileResult<Writer> {
+        let session = Session::create_in_storage(name, storage, self)?;
+        Ok(Writer::new(Arc::new(session)))
+    }
 }
 
 impl EditOptions {
@@ -137,6 +144,13 @@ impl EditOptions {
     /// Changes a copy in memory of a file's bytes; `name` stands in errors.
     pub fn open_bytes(&self, name: &str, bytes: Vec<u8>) -> FileResult<Writer> {
         Session::open_bytes(name, bytes, self).map(|session| Writer::new(Arc::new(session)))
+    }
+
+    /// Opens the file that any storage holds for changing it; `name` stands in errors. Nobody
+    /// else is kept out.
+    pub fn open_in(&self, name: &str, storage: Arc<dyn WritableStorage>) -> FileResult<Writer> {
+        let session = Session::open_in_storage(name, storage, self)?;
+        Ok(Writer::new(Arc::new(session)))
     }
 }
 
