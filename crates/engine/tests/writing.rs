@@ -1,12 +1,18 @@
 //! Files that are written are read back as what was written: while they are open, and when they are
 //! closed and opened anew.
 
+mod support {
+    pub mod contents;
+}
+
 use isotach::model::selection::{Axis, Selection};
 use isotach::model::{Atomic, DataType, Field, UserClass, UserType, Values};
 use isotach::{
     CreateOptions, DefinitionFault, Endianness, ErrorKind, File, Fill, FilterRequest, Format,
     OpenOptions, Quantization, StorageKind, VariableOptions, Writer,
 };
+
+use support::contents::contents;
 
 const ALL_FORMATS: [Format; 5] = [
     Format::Classic,
@@ -33,39 +39,6 @@ fn range(start: u64, count: u64) -> Axis {
 
 fn select(axes: impl IntoIterator<Item = Axis>) -> Selection {
     Selection { axes: axes.into_iter().collect() }
-}
-
-/// Everything that a reader sees, as text.
-fn contents(file: &File) -> String {
-    fn walk(group: &isotach::Group, into: &mut Vec<String>) {
-        for dimension in group.dimensions().unwrap().iter() {
-            let (path, len) = (dimension.path(), dimension.len());
-            into.push(format!("{path} {len} {} {}", dimension.is_unlimited(), dimension.id()));
-        }
-        for user in group.types().unwrap().iter() {
-            into.push(format!("{user:?}"));
-        }
-        for attribute in group.attributes().unwrap().iter() {
-            into.push(format!("{} {:?}", attribute.name(), attribute.values().unwrap()));
-        }
-        for variable in group.variables().unwrap() {
-            let dimensions = variable.dimensions().unwrap();
-            let along: Vec<String> = dimensions.iter().map(isotach::Dimension::path).collect();
-            into.push(format!("{} {:?} {along:?}", variable.path(), variable.data_type()));
-            for attribute in variable.attributes().unwrap().iter() {
-                into.push(format!("  {} {:?}", attribute.name(), attribute.values().unwrap()));
-            }
-            let all = Selection::all(&variable.shape().unwrap());
-            into.push(format!("  {:?}", variable.read(&all).unwrap()));
-        }
-        for below in group.groups().unwrap() {
-            into.push(below.path().to_owned());
-            walk(&below, into);
-        }
-    }
-    let mut lines = Vec::new();
-    walk(&file.root(), &mut lines);
-    lines.join("\n")
 }
 
 #[test]
