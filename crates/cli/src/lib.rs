@@ -3,6 +3,7 @@
 //! A library, so that the Python package can offer the same command; see [`main_with`].
 
 mod check;
+mod copy;
 mod dump;
 mod error;
 mod explain;
@@ -57,6 +58,8 @@ enum Command {
     Check(check::CheckOptions),
     /// The file that a text in CDL describes, as ncgen makes it
     Generate(generate::GenerateOptions),
+    /// Copies a file, also into another kind, with other chunks or other compression
+    Copy(copy::CopyOptions),
     /// A completion script for a shell
     Completions {
         /// The shell
@@ -103,6 +106,7 @@ impl Command {
             Self::Explain(options) => &options.file,
             Self::Check(options) => &options.file,
             Self::Generate(options) => &options.file,
+            Self::Copy(options) => &options.file,
             Self::Completions { .. } => return None,
         };
         Some(file.to_string_lossy().into_owned())
@@ -114,6 +118,7 @@ fn run(command: Command, output: &mut dyn Write) -> error::Result<i32> {
         Command::Info(options) => info::run(&options, output).map(|()| 0),
         Command::Explain(options) => explain::run(&options, output).map(|()| 0),
         Command::Check(options) => check::run(&options, output),
+        Command::Copy(options) => copy::run(&options).map(|()| 0),
         Command::Dump { options, help: _ } => dump::run(&options, output).map(|()| 0),
         Command::Generate(options) => generate::run(&options).map(|()| 0),
         Command::Completions { shell } => {

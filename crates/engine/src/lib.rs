@@ -19,6 +19,7 @@
 
 mod attribute;
 pub mod cache;
+mod copy;
 mod dimension;
 pub(crate) mod draft;
 pub mod error;
@@ -34,6 +35,7 @@ pub mod write;
 mod writer;
 
 pub use attribute::Attribute;
+pub use copy::{CopyOptions, copy};
 pub use dimension::Dimension;
 pub use error::{DefinitionFault, Error, ErrorKind, Result, User};
 pub use file::{File, Format, Group, LeftOut, OpenOptions};

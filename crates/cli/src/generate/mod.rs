@@ -30,6 +30,7 @@ mod write;
 pub(crate) use command::{GenerateOptions, run};
 pub use definitions::{Attribute, Definitions, Dimension, Group, Settings, Type, Variable};
 pub use error::{CdlError, CdlFault, Refused};
+pub(crate) use kind::Kind;
 pub use syntax::Position;
 
 /// What a text in CDL defines.

@@ -100,8 +100,10 @@ impl Draft {
         let along = self.dimensions_in_scope(group, dimensions)?;
         rules::variable(self.format, &data_type, &along, &options)?;
         let mut attributes = AttributeList::default();
-        if let Fill::Value(value) = &options.fill {
+        if let Fill::Value(value) | Fill::Unstated(value) = &options.fill {
             rules::fill_value(&data_type, value)?;
+        }
+        if let Fill::Value(value) = &options.fill {
             attributes.set(FILL_VALUE.into(), data_type.clone(), Arc::new(value.clone()));
         }
         if let Some(quantization) = options.quantization {
@@ -253,6 +255,9 @@ impl Draft {
         rules::variable(self.format, &variable.data_type, &along, &options)?;
         self.touch(Item::Variable(id));
         if let Some(Some(variable)) = self.variables.get_mut(id.0) {
+            if let Fill::Unstated(value) = &options.fill {
+                rules::fill_value(&variable.data_type, value)?;
+            }
             if let Fill::Value(value) = &options.fill {
                 let (data_type, value) = (variable.data_type.clone(), Arc::new(value.clone()));
                 variable.attributes.set(FILL_VALUE.into(), data_type, value);

@@ -200,7 +200,9 @@ impl VariableDraft {
         let default = fill::default_fill_of(&self.data_type);
         match (&self.options.fill, default) {
             _ if self.origin.is_some() => None,
-            (Fill::Value(value), _) => Some(FillValue { fill: true, value: value.clone() }),
+            (Fill::Value(value) | Fill::Unstated(value), _) => {
+                Some(FillValue { fill: true, value: value.clone() })
+            }
             (Fill::Default, Some(value)) => Some(FillValue { fill: true, value }),
             (Fill::None, Some(value)) => Some(FillValue { fill: false, value }),
             (_, None) => None,

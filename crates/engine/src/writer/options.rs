@@ -181,6 +181,8 @@ pub enum Fill {
     None,
     /// This one element; it stands in the attribute `_FillValue` too.
     Value(Values),
+    /// This one element, which no attribute tells.
+    Unstated(Values),
 }
 
 /// A filter as a user asks for it. What the file says of it also depends on the variable.

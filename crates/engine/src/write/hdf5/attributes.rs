@@ -47,14 +47,14 @@ pub(super) fn user(
     message(name.as_bytes(), datatype, dataspace, data, encoding)
 }
 
-/// Chars: one string of their length. HDF5 has none without a byte.
+/// Chars: one string of their length. HDF5 has none without a byte: no chars are no string.
 fn text(name: &str, chars: &[u8], encoding: Encoding) -> Encoded<NewMessage> {
-    let (data, dataspace) = match chars.len() {
-        0 => (vec![0], Dataspace::Scalar),
-        _ => (chars.to_vec(), Dataspace::Scalar),
+    let (len, dataspace) = match chars.len() {
+        0 => (1, Dataspace::Null),
+        len => (len, Dataspace::Scalar),
     };
-    let datatype = datatypes::text(data.len() as u32);
-    message(name.as_bytes(), datatype, dataspace, data, encoding)
+    let datatype = datatypes::text(len as u32);
+    message(name.as_bytes(), datatype, dataspace, chars.to_vec(), encoding)
 }
 
 /// `CLASS` of a dimension scale.

@@ -189,7 +189,7 @@ fn fill_bytes(
     let default = fill::default_fill_of(&variable.data_type);
     let value = match (&variable.options.fill, default) {
         (Fill::None, _) => return Ok(None),
-        (Fill::Value(value), _) => value.clone(),
+        (Fill::Value(value) | Fill::Unstated(value), _) => value.clone(),
         (Fill::Default, Some(value)) => value,
         // Other types that a user has defined have no fill value: their bytes are zero.
         (Fill::Default, None) => return Ok(Some(vec![0; stored.size()].into())),

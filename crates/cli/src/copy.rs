@@ -1,0 +1,102 @@
+//! `isotach copy`: a file into a new one, of the same or another of netCDF's formats.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use clap::Args;
+use isotach::{CreateOptions, EditOptions, File, Group, Overwrite};
+
+use crate::error::Result;
+use crate::generate::Kind;
+use crate::progress::Progress;
+use crate::size;
+
+/// Options of `isotach copy`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct CopyOptions {
+    /// The new file's kind; else that of the old one
+    #[arg(short)]
+    kind: Option<Kind>,
+    /// Deflate at that level in place of all compression; 0 for none
+    #[arg(short, value_name = "LEVEL", value_parser = clap::value_parser!(u32).range(0..=9))]
+    deflate: Option<u32>,
+    /// With -d, shuffle before it
+    #[arg(short, requires = "deflate")]
+    shuffle: bool,
+    /// Unlimited dimensions become ones of the length that they have
+    #[arg(short = 'u')]
+    fix_unlimited: bool,
+    /// Length of chunks along dimensions; without a length the whole dimension
+    #[arg(short, value_name = "DIM/LEN,...", value_delimiter = ',', value_parser = chunk_len)]
+    chunks: Vec<(String, Option<u64>)>,
+    /// Leave out what cannot be read, and what the new kind of file cannot hold; it is told on standard
+    /// error
+    #[arg(long)]
+    leave_out: bool,
+    /// The file
+    pub(crate) file: OsString,
+    /// The new file; one that is there is replaced when the copy is complete
+    new: OsString,
+}
+
+/// Copies the file.
+pub(crate) fn run(options: &CopyOptions) -> Result<()> {
+    let from = File::open(&options.file)?;
+    let create = CreateOptions {
+        format: match options.kind {
+            Some(kind) => kind.into(),
+            None => from.format()?,
+        },
+        overwrite: Overwrite::Replace,
+        // Until all is there, nobody looks at it.
+        edit: EditOptions { commit_interval: None, ..EditOptions::default() },
+        ..CreateOptions::default()
+    };
+    let writer = create.create(Path::new(&options.new))?;
+    let copy = isotach::CopyOptions {
+        fix_unlimited: options.fix_unlimited,
+        deflate_level: options.deflate,
+        shuffle: options.shuffle,
+        chunk_lens: options.chunks.clone(),
+        leave_out: options.leave_out,
+    };
+    let progress = Progress::of(|| value_bytes(&from.root()).unwrap_or(0));
+    let copied = isotach::copy(&from, &writer, &copy, &mut |bytes| progress.advance(bytes));
+    drop(progress);
+    let left_out = match copied {
+        Ok(left_out) => left_out,
+        Err(error) => {
+            writer.abandon()?;
+            return Err(error.into());
+        }
+    };
+    writer.close()?;
+    for left_out in left_out {
+        eprintln!("isotach: left out {}: {}", left_out.path, left_out.reason.kind);
+    }
+    Ok(())
+}
+
+/// Bytes of the elements of a group's variables, and of the groups in it.
+fn value_bytes(group: &Group) -> Result<u64> {
+    let mut bytes: u64 = 0;
+    for variable in group.variables()? {
+        bytes = bytes.saturating_add(size::logical_bytes(&*variable.array()?).unwrap_or(u64::MAX));
+    }
+    for below in group.groups()? {
+        bytes = bytes.saturating_add(value_bytes(&below)?);
+    }
+    Ok(bytes)
+}
+
+/// `dim/len`, or `dim/` for the whole dimension.
+fn chunk_len(text: &str) -> std::result::Result<(String, Option<u64>), String> {
+    let (name, len) = text.rsplit_once('/').ok_or("it is not DIM/LEN")?;
+    if len.is_empty() {
+        return Ok((name.to_owned(), None));
+    }
+    match len.parse() {
+        Ok(0) | Err(_) => Err(format!("{len:?} is not a length")),
+        Ok(len) => Ok((name.to_owned(), Some(len))),
+    }
+}
