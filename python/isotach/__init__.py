@@ -54,6 +54,8 @@ from isotach._variable import Variable
 if TYPE_CHECKING:
     from cftime import date2index, date2num, num2date
 
+    from isotach._to_netcdf import to_netcdf
+
 __all__ = [
     "CompoundType",
     "Dataset",
@@ -104,6 +106,7 @@ __all__ = [
     "set_chunk_cache",
     "stringtoarr",
     "stringtochar",
+    "to_netcdf",
     "unicode_error",
 ]
 
@@ -124,13 +127,15 @@ del _public
 
 
 def __getattr__(name: str) -> Any:
-    """The functions of cftime, which is loaded for who uses them: loading it makes an interpreter
-    without a lock take one."""
-    if name not in ("date2index", "date2num", "num2date"):
+    """What needs cftime or xarray, which are loaded for who uses them: loading cftime makes an
+    interpreter without a lock take one, and xarray may not be there."""
+    if name in ("date2index", "date2num", "num2date"):
+        import cftime as home
+    elif name == "to_netcdf":
+        import isotach._to_netcdf as home
+    else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    import cftime
-
-    return globals().setdefault(name, getattr(cftime, name))
+    return globals().setdefault(name, getattr(home, name))
 
 
 def __dir__() -> list[str]:

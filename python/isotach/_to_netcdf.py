@@ -1,0 +1,315 @@
+"""xarray's datasets and trees to files.
+
+xarray does the work: its encoders, and its own store for netCDF4-python, which is put on
+`isotach.Dataset`. What is added is that nothing takes a lock, and that files grow.
+"""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import os
+import posixpath
+import warnings
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import xarray as xr
+from xarray.backends import locks
+from xarray.backends.api import DATAARRAY_NAME, DATAARRAY_VARIABLE
+from xarray.backends.common import ArrayWriter, _normalize_path
+from xarray.backends.file_manager import CachingFileManager, DummyFileManager
+from xarray.backends.netCDF4_ import NetCDF4ArrayWrapper, NetCDF4DataStore
+from xarray.namedarray.pycompat import is_chunked_array
+
+from isotach import _appending
+from isotach._dataset import Dataset
+from isotach.xarray_backend import IsotachDataStore
+
+try:
+    from xarray.backends import writers
+except ImportError:
+    # Where it is before xarray 2025.9.
+    from xarray.backends import api as writers  # type: ignore[no-redef]
+
+_writers: Any = writers
+_locks: Any = locks
+_IN_MEMORY = "<xarray-in-memory-write>"
+_MODES = {"w": "w", "a": "a", "r+": "a"}
+
+
+def to_netcdf(
+    data: xr.Dataset | xr.DataArray | xr.DataTree,
+    path: str | os.PathLike[str] | None = None,
+    mode: str | None = None,
+    *,
+    group: str | None = None,
+    format: str | None = None,
+    encoding: Mapping[Any, Any] | None = None,
+    unlimited_dims: Any = None,
+    compute: bool = True,
+    append_dim: Hashable | None = None,
+    write_inherited_coords: bool = False,
+) -> Any:
+    """Writes a dataset, an array or a tree, as xarray's own `to_netcdf` does.
+
+    Without a path, gives the file's bytes. `mode` is `"w"`, or `"a"` to add to a file that may be
+    there. `encoding` takes what `createVariable` takes, byte orders and all compressions among it,
+    besides CF's; for a tree, `encoding` and `unlimited_dims` are by the paths of its nodes. Dask
+    arrays are written chunk by chunk by as many threads as there are; with `compute=False` that is
+    left to the `dask.delayed` object that is given back, and the file stays open until then.
+
+    With `append_dim`, the data go behind those of a file along that unlimited dimension, in the
+    file's types, packing and units of time. All its variables along that dimension must be given;
+    those that are not along it may be left out, and must be equal if they are there. The file's
+    attributes stay. A file or group without variables is written as a new one. `ValueError` says
+    what does not fit, before anything is written.
+    """
+    if mode is None:
+        mode = "w" if append_dim is None else "a"
+    if mode not in _MODES:
+        raise ValueError(f"mode must be 'w', 'a' or 'r+', got {mode!r}")
+    if append_dim is not None and (mode == "w" or encoding):
+        raise ValueError("append_dim appends to what is there: it takes no encoding nor mode 'w'")
+    if path is None and (mode != "w" or not compute):
+        raise ValueError("without a path, mode is 'w' and compute is True")
+    if isinstance(data, xr.DataArray):
+        data = _array_as_dataset(data)
+    parts = list(_parts(data, group, encoding, unlimited_dims, write_inherited_coords))
+    if append_dim is not None and not any(append_dim in part.dataset.dims for part in parts):
+        raise ValueError(f"append_dim {append_dim!r} is not a dimension of what is to be written")
+    if isinstance(data, xr.DataTree) and format not in (None, "NETCDF4"):
+        raise ValueError("a tree is written as NETCDF4 only")
+    for part in parts:
+        _writers._validate_dataset_names(part.dataset)
+        _writers._validate_attrs(part.dataset, "netcdf4")
+
+    store = _open(_normalize_path(path), _MODES[mode], (format or "NETCDF4").upper(), parts)
+    writer: Any = ArrayWriter()  # type: ignore[no-untyped-call]
+    try:
+        # All of it is held against the file before anything is changed.
+        plans = [_pieces(store, part, append_dim) for part in parts]
+        for part, pieces in zip(parts, plans, strict=True):
+            _add(store.at(part.group), part, pieces, append_dim, writer)
+        if store.autoclose:
+            store.close()
+        writes = writer.sync(compute=compute)
+    except BaseException:
+        store.close()
+        raise
+    if not compute:
+        return _closed_after(writes, store)
+    return store.close()
+
+
+class _Part(NamedTuple):
+    """What goes to one group."""
+
+    group: str
+    dataset: xr.Dataset
+    encoding: Mapping[Any, Any]
+    unlimited: list[Hashable]
+
+
+def _parts(
+    data: xr.Dataset | xr.DataTree,
+    group: str | None,
+    encoding: Mapping[Any, Any] | None,
+    unlimited: Any,
+    inherited: bool,
+) -> Iterator[_Part]:
+    top = posixpath.join("/", group or "")
+    if isinstance(data, xr.Dataset):
+        yield _Part(top, data, encoding or {}, _unlimited(data, unlimited))
+        return
+    if unknown := {*(encoding or {}), *(unlimited or {})} - set(data.groups):
+        raise ValueError(f"there are no groups {sorted(unknown)} in the tree")
+    for node in data.subtree:
+        dataset = node.to_dataset(inherit=inherited or node is data)
+        where = posixpath.normpath(posixpath.join(top, node.relative_to(data)))
+        growing = _unlimited(dataset, (unlimited or {}).get(node.path))
+        yield _Part(where, dataset, (encoding or {}).get(node.path) or {}, growing)
+
+
+def _unlimited(dataset: xr.Dataset, given: Any) -> list[Hashable]:
+    """The dimensions to be unlimited: those given, or else those that were so where it is from."""
+    if given is None:
+        names = set(dataset.encoding.get("unlimited_dims", ())) & set(dataset.dims)
+    else:
+        several = isinstance(given, Iterable) and not isinstance(given, str)
+        names = set(given) if several else {given}
+    if unknown := names - set(dataset.dims):
+        raise ValueError(f"unlimited_dims {unknown!r} are not dimensions of the dataset")
+    return [name for name in dataset.dims if name in names]
+
+
+def _array_as_dataset(array: xr.DataArray) -> xr.Dataset:
+    if array.name is not None and array.name not in array.coords and array.name not in array.dims:
+        return array.to_dataset()
+    dataset = array.to_dataset(name=DATAARRAY_VARIABLE)
+    if array.name is not None:
+        dataset.attrs[DATAARRAY_NAME] = array.name
+    return dataset
+
+
+def _open(path: Any, mode: str, format: str, parts: list[_Part]) -> IsotachWritableDataStore:
+    if path is None:
+        dataset = Dataset(_IN_MEMORY, mode, format=format, memory=b"")
+        return IsotachWritableDataStore(DummyFileManager(dataset))
+    chunked = any(v.chunks is not None for part in parts for v in part.dataset.variables.values())
+    scheduler = getattr(_locks, "get_dask_scheduler", None) or _locks._get_scheduler
+    where = scheduler() if chunked else None
+    if where == "multiprocessing":
+        raise NotImplementedError("Dask's processes have no lock that they could share")
+    if where == "distributed":
+        # The workers open the file to write their chunks, one after the other.
+        lock = _locks.get_write_lock(path)
+        manager: Any = CachingFileManager(
+            _opened, path, mode=mode, kwargs={"format": format}, lock=lock
+        )
+        return IsotachWritableDataStore(manager, lock=lock, autoclose=True)
+    return IsotachWritableDataStore(DummyFileManager(Dataset(path, mode, format=format)))
+
+
+def _opened(path: str, mode: str, **options: Any) -> Any:
+    return Dataset(path, mode, **options)
+
+
+class IsotachWritableDataStore(NetCDF4DataStore):
+    """A group of a file that is open for writing.
+
+    It is xarray's store for netCDF4-python but for what that library cannot do: threads write at
+    once, in any byte order, and read encodings are understood whole.
+    """
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        manager: Any,
+        group: str | None = None,
+        mode: str = "a",
+        lock: Any = False,
+        autoclose: bool = False,
+    ) -> None:
+        self._manager = manager
+        self._group = group
+        self._mode = mode
+        self.lock = locks.ensure_lock(lock)
+        self.autoclose = autoclose
+        self.is_remote = False
+        self.format = self.ds.data_model
+        self._filename = self.ds.filepath()
+
+    def at(self, group: str) -> IsotachWritableDataStore:
+        """The group of that path, which is created if need be."""
+        return type(self)(self._manager, group, self._mode, self.lock, self.autoclose)
+
+    def encode_variable(self, v: xr.Variable, name: Any = None) -> xr.Variable:
+        """The variable in the format's types."""
+        endian = v.encoding.pop("endian", "native")
+        encoded: xr.Variable = super().encode_variable(v)  # type: ignore[no-untyped-call]
+        encoded.encoding["endian"] = endian
+        return encoded
+
+    def prepare_variable(
+        self, name: str, variable: xr.Variable, *args: Any, **kwargs: Any
+    ) -> tuple[Any, Any]:
+        """Defines the variable; gives where its elements go, and the elements."""
+        variable.encoding = _creatable(variable.encoding)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "endian-ness of dtype and endian kwarg do not match")
+            target, source = super().prepare_variable(name, variable, *args, **kwargs)
+        return target, self.aligned(name, source)
+
+    def aligned(self, name: str, source: Any, start: Iterable[int] | None = None) -> Any:
+        """A chunked array whose chunks end where chunks of the file do, for each of these to be
+        written once, by one thread; `start` is where the array begins in the variable."""
+        shape = self.ds.variables[name].chunking()
+        if not is_chunked_array(source) or not isinstance(shape, list):
+            return source
+        starts = [0] * source.ndim if start is None else start
+        along = zip(source.chunks, shape, starts, strict=True)
+        return source.rechunk(tuple(_whole_chunks(*axis) for axis in along))
+
+    def close(self, **kwargs: Any) -> Any:
+        """Closes the file; gives the bytes of one in memory."""
+        if isinstance(self._manager, DummyFileManager):
+            return self._manager.acquire().close()
+        return self._manager.close(**kwargs)
+
+
+def _whole_chunks(lengths: tuple[int, ...], chunk: int, start: int) -> tuple[int, ...]:
+    """Lengths along an axis, such that they end with the file's chunks."""
+    total = sum(lengths)
+    ends = {-(-(start + end) // chunk) * chunk - start for end in itertools.accumulate(lengths)}
+    bounds = sorted({0, total, *(end for end in ends if end < total)})
+    return tuple(end - begin for begin, end in itertools.pairwise(bounds)) or (0,)
+
+
+def _creatable(encoding: Mapping[Any, Any]) -> dict[Any, Any]:
+    """An encoding with the filters that were read in the words of `createVariable`."""
+    found = dict(encoding)
+    for name in ("zstd", "bzip2"):
+        if found.pop(name, False):
+            found["compression"] = name
+    if isinstance(found.get("szip"), Mapping):
+        szip = found.pop("szip")
+        found.pop("complevel", None)
+        found["compression"] = "szip"
+        found["szip_coding"] = szip["coding"]
+        found["szip_pixels_per_block"] = szip["pixels_per_block"]
+    if isinstance(found.get("blosc"), Mapping):
+        blosc = found.pop("blosc")
+        found["compression"] = blosc["compressor"]
+        found["blosc_shuffle"] = blosc["shuffle"]
+    return found
+
+
+def _pieces(
+    store: IsotachWritableDataStore, part: _Part, append_dim: Hashable | None
+) -> list[_appending.Piece] | None:
+    """What goes behind variables that are there; None where all are to be defined."""
+    if append_dim is None:
+        return None
+    there = IsotachDataStore(store._manager, part.group)
+    try:
+        is_new = not there.ds.variables
+    except OSError:  # There is no such group.
+        is_new = True
+    return None if is_new else _appending.plan(store, there, part.dataset, append_dim)
+
+
+def _add(
+    store: IsotachWritableDataStore,
+    part: _Part,
+    pieces: list[_appending.Piece] | None,
+    append_dim: Hashable | None,
+    writer: Any,
+) -> None:
+    """Defines what is new, and hands all elements to the writer."""
+    if pieces is None:
+        growing = {*part.unlimited, append_dim}
+        unlimited = [name for name in part.dataset.dims if name in growing]
+        _writers.dump_to_store(
+            part.dataset, store, writer, encoding=part.encoding, unlimited_dims=unlimited
+        )
+        return
+    for name, variable, start in pieces:
+        ends = zip(start, variable.shape, strict=True)
+        region = tuple(slice(first, first + count) for first, count in ends)
+        source = store.aligned(name, variable.data, start)
+        target = NetCDF4ArrayWrapper(name, store)  # type: ignore[no-untyped-call]
+        writer.add(source, target, region)
+
+
+def _closed_after(writes: Any, store: IsotachWritableDataStore) -> Any:
+    """An object that writes when it is computed, and closes the file."""
+    delayed = importlib.import_module("dask").delayed
+    if not store.autoclose:
+        store.ds.sync()
+    return delayed(_close)(writes, store)
+
+
+def _close(writes: Any, store: IsotachWritableDataStore) -> None:
+    store.close()

@@ -1,0 +1,433 @@
+"""isotach.to_netcdf writes what xarray's own to_netcdf writes, and appends."""
+
+import io
+import pickle
+import warnings
+
+import dask
+import dask.array
+import isotach
+import netCDF4
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from isotach._to_netcdf import _whole_chunks
+from xarray.backends import locks
+
+ENGINES = ("netcdf4", "h5netcdf", "isotach")
+FORMATS = ["NETCDF4", "NETCDF4_CLASSIC", "NETCDF3_CLASSIC", "NETCDF3_64BIT"]
+#: What xarray reports of how variables are stored. Chunks that nobody asked for may differ.
+STORED = (
+    "zlib",
+    "complevel",
+    "shuffle",
+    "fletcher32",
+    "dtype",
+    "units",
+    "calendar",
+    "scale_factor",
+    "add_offset",
+    "_FillValue",
+    "least_significant_digit",
+)
+
+
+def times(count, start="2000-01-01"):
+    return pd.date_range(start, periods=count, freq="D")
+
+
+def numbers(count=4):
+    return np.arange(count * 6, dtype="f4").reshape(count, 2, 3)
+
+
+def a_dataset(count=4, start="2000-01-01"):
+    """A series of maps, with what most data sets have."""
+    values = numbers(count)
+    values[0, 0, 0] = np.nan
+    dataset = xr.Dataset(
+        {
+            "air": (("time", "lat", "lon"), values, {"units": "K", "flags": [1, 2, 3]}),
+            "count": (("time",), np.arange(count, dtype="i8")),
+            "name": (("lon",), np.array(["a", "längs", ""], object)),
+            "land": (("lat", "lon"), values[0] > 2),
+            "crs": ((), np.int32(0), {"grid_mapping_name": "latitude_longitude"}),
+        },
+        coords={"time": times(count, start), "lat": [1.5, 2.5], "lon": [0.0, 120.0, 240.0]},
+        attrs={"title": "Größe", "levels": np.array([1.0, 2.0])},
+    )
+    dataset["height"] = ((), 2.0)
+    return dataset.set_coords("height")
+
+
+def with_everything():
+    cftimes = xr.date_range("2000-01-01", periods=3, calendar="noleap", use_cftime=True)
+    return xr.Dataset(
+        {
+            "noleap": (("n",), cftimes),
+            "missing": (("n",), np.array(["2000-01-01", "NaT", "2000-01-02"], "M8[ns]")),
+            "characters": (("n",), np.array([b"one", b"two", b"four"])),
+            "unicode": (("n",), np.array(["one", "zwei", "três"])),
+            "holes": (("n",), np.array(["one", None, "three"], object)),
+            "big": (("n",), np.array([1, 2, 3], ">i4")),
+            "unsigned": (("n",), np.array([1, 2, 3], "u2")),
+            "none": (("empty",), np.zeros(0)),
+            "scalar": ((), 1.5),
+            "text": ((), "text"),
+        }
+    )
+
+
+def write_both(tmp_path, data, **options):
+    ours, theirs = tmp_path / "isotach.nc", tmp_path / "netcdf4.nc"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        engine = {"engine": "netcdf4"}
+        data.to_netcdf(theirs, **options, **engine)
+        assert isotach.to_netcdf(data, ours, **options) is None
+    return ours, theirs
+
+
+def assert_same(ours, theirs, group=None, engines=ENGINES):
+    """Both files read alike by every engine, decoded or not, and are stored alike."""
+    for engine in engines:
+        for decoded in (True, False):
+            options = {"engine": engine, "decode_cf": decoded, "group": group}
+            with (
+                xr.open_dataset(ours, **options) as one,
+                xr.open_dataset(theirs, **options) as other,
+            ):
+                xr.testing.assert_identical(one, other)
+                assert one.encoding["unlimited_dims"] == other.encoding["unlimited_dims"]
+                for name in other.variables:
+                    same_storage(one[name].encoding, other[name].encoding)
+
+
+def same_storage(one, other):
+    for key in STORED:
+        assert (key in one) == (key in other), key
+        np.testing.assert_equal(one.get(key), other.get(key), err_msg=key)
+
+
+@pytest.mark.parametrize("make", [a_dataset, with_everything, xr.Dataset])
+@pytest.mark.parametrize("format", FORMATS)
+def test_what_is_written_is_what_xarray_writes(tmp_path, make, format):
+    dataset = make()
+    if format != "NETCDF4":
+        dataset = dataset.drop_vars(["unsigned", "missing"], errors="ignore")
+    ours, theirs = write_both(tmp_path, dataset, format=format)
+    assert_same(ours, theirs, engines=ENGINES if format.startswith("NETCDF4") else ENGINES[::2])
+    with netCDF4.Dataset(ours) as one, netCDF4.Dataset(theirs) as other:
+        assert one.data_model == other.data_model
+        assert list(one.variables) == list(other.variables)
+
+
+ENCODINGS = [
+    {"zlib": True, "complevel": 6, "shuffle": False, "fletcher32": True},
+    {"compression": "zlib", "chunksizes": (2, 2, 3)},
+    {"compression": "szip", "szip_coding": "ec", "szip_pixels_per_block": 4},
+    {"contiguous": True},
+    {"dtype": "int16", "scale_factor": 0.5, "add_offset": 10.0, "_FillValue": -1},
+    {"dtype": "f8", "_FillValue": None},
+    {"zlib": True, "least_significant_digit": 1},
+    {"zlib": True, "significant_digits": 3, "quantize_mode": "BitRound"},
+    {"endian": "native"},
+]
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS, ids=lambda encoding: ",".join(encoding))
+def test_encodings(tmp_path, encoding):
+    encoding = {"air": encoding, "time": {"units": "hours since 1999-12-31", "dtype": "i4"}}
+    # h5netcdf has no szip.
+    engines = ENGINES[::2] if encoding["air"].get("compression") == "szip" else ENGINES
+    ours, theirs = write_both(tmp_path, a_dataset(), encoding=encoding)
+    assert_same(ours, theirs, engines=engines)
+    if {"chunksizes", "contiguous"} & encoding["air"].keys():
+        with netCDF4.Dataset(ours) as one, netCDF4.Dataset(theirs) as other:
+            assert one["air"].chunking() == other["air"].chunking()
+
+
+#: The filters that a `filters()` reports by more than a flag, or that need libhdf5's plugins.
+FILTERS = [
+    {"compression": "zstd", "complevel": 3},
+    {"compression": "bzip2", "complevel": 2},
+    {"compression": "blosc_lz4", "blosc_shuffle": 2},
+    {"compression": "szip", "szip_coding": "ec", "szip_pixels_per_block": 4},
+]
+
+
+@pytest.mark.parametrize("encoding", FILTERS, ids=lambda encoding: encoding["compression"])
+def test_filters_that_were_read_are_written_again(tmp_path, encoding):
+    isotach.to_netcdf(a_dataset(), tmp_path / "first.nc", encoding={"air": encoding})
+    with xr.open_dataset(tmp_path / "first.nc", engine="isotach") as first:
+        isotach.to_netcdf(first, tmp_path / "second.nc")
+    with (
+        isotach.Dataset(tmp_path / "first.nc") as one,
+        isotach.Dataset(tmp_path / "second.nc") as two,
+    ):
+        assert one["air"].filters() == two["air"].filters()
+        assert one["air"].filters()[encoding["compression"].split("_")[0]]
+        np.testing.assert_array_equal(one["air"][:], two["air"][:])
+
+
+def test_byte_orders(tmp_path):
+    encoding = {"air": {"endian": "big"}, "count": {"endian": "little"}}
+    isotach.to_netcdf(a_dataset(), tmp_path / "file.nc", encoding=encoding)
+    with netCDF4.Dataset(tmp_path / "file.nc") as file:
+        assert [file["air"].endian(), file["count"].endian()] == ["big", "little"]
+    with xr.open_dataset(tmp_path / "file.nc", engine="netcdf4") as read:
+        xr.testing.assert_identical(read, a_dataset())
+
+
+def test_durations(tmp_path):
+    hours = np.array([1, 2, 3], "m8[h]").astype("m8[ns]")
+    dataset = xr.Dataset({"wait": (("n",), hours)})
+    ours, theirs = write_both(tmp_path, dataset, unlimited_dims=["n"])
+    isotach.to_netcdf(dataset, ours, append_dim="n")
+    raw = [
+        xr.open_dataset(path, engine="netcdf4", decode_cf=False).load() for path in (ours, theirs)
+    ]
+    xr.testing.assert_identical(raw[0].isel(n=slice(3)), raw[1])
+    xr.testing.assert_identical(raw[0].isel(n=slice(3, 6)), raw[1])
+
+
+def test_enums(tmp_path):
+    kinds = np.dtype("u1", metadata={"enum": {"clear": 0, "cloudy": 1}, "enum_name": "cloud_t"})
+    dataset = xr.Dataset({"cloud": (("x",), np.array([0, 1, 1], "u1"))})
+    dataset["cloud"].encoding["dtype"] = kinds
+    ours, theirs = write_both(tmp_path, dataset)
+    assert_same(ours, theirs, engines=["netcdf4", "isotach"])
+    with netCDF4.Dataset(ours) as file:
+        assert file.enumtypes["cloud_t"].enum_dict == {"clear": 0, "cloudy": 1}
+
+
+def test_groups_and_adding_to_a_file(tmp_path):
+    ours, theirs = tmp_path / "isotach.nc", tmp_path / "netcdf4.nc"
+    more = xr.Dataset({"sst": (("x",), [1.0, 2.0])}, attrs={"depth": 3})
+    for group, mode, dataset in [
+        (None, "w", a_dataset()),
+        ("sea/surface", "a", more),
+        (None, "a", more),
+        (None, "a", more + 1),
+    ]:
+        dataset.to_netcdf(theirs, mode=mode, group=group, engine="netcdf4")
+        isotach.to_netcdf(dataset, ours, mode, group=group)
+    assert_same(ours, theirs)
+    assert_same(ours, theirs, group="sea/surface")
+
+
+@pytest.mark.parametrize("name", [None, "air", "lat"])
+def test_arrays(tmp_path, name):
+    array = a_dataset()["air"].rename(name)
+    assert_same(*write_both(tmp_path, array))
+    with xr.open_dataarray(tmp_path / "isotach.nc", engine="netcdf4") as read:
+        xr.testing.assert_identical(read, array)
+
+
+def test_trees(tmp_path):
+    below = xr.Dataset({"sea": (("time",), np.arange(4.0))}, attrs={"level": 1})
+    tree = xr.DataTree.from_dict({"/": a_dataset(), "/ocean": below, "/ocean/deep": xr.Dataset()})
+    encoding = {"/ocean": {"sea": {"zlib": True}}}
+    ours, theirs = write_both(
+        tmp_path, tree, encoding=encoding, unlimited_dims={"/": ["time"]}, format="NETCDF4"
+    )
+    for group in ("/", "/ocean", "/ocean/deep"):
+        assert_same(ours, theirs, group)
+    with xr.open_datatree(ours, engine="isotach") as one:
+        xr.testing.assert_identical(one, tree)
+    isotach.to_netcdf(tree["ocean"], ours, group="elsewhere")
+    with isotach.Dataset(ours) as file:
+        assert "sea" in file.groups["elsewhere"].variables
+        assert list(file.groups["elsewhere"].groups) == ["deep"]
+    with pytest.raises(ValueError, match="no groups"):
+        isotach.to_netcdf(tree, ours, encoding={"/nowhere": {}})
+    with pytest.raises(ValueError, match="NETCDF4 only"):
+        isotach.to_netcdf(tree, ours, format="NETCDF3_CLASSIC")
+
+
+def test_bytes():
+    written = isotach.to_netcdf(a_dataset())
+    with xr.open_dataset(io.BytesIO(written), engine="h5netcdf") as read:
+        xr.testing.assert_identical(read, a_dataset())
+
+
+# Dask
+
+
+@pytest.mark.parametrize("scheduler", ["threads", "sync"])
+@pytest.mark.parametrize("file_chunks", [(3, 5, 7), (1, 20, 30), None])
+def test_dask_arrays(tmp_path, scheduler, file_chunks):
+    values = dask.array.random.random((24, 20, 30), chunks=(5, 8, 11))
+    values = dask.array.from_array(values.compute(), chunks=(5, 8, 11))
+    dataset = xr.Dataset({"x": (("time", "lat", "lon"), values)}, coords={"time": times(24)})
+    encoding = {"x": {"chunksizes": file_chunks, "zlib": True}} if file_chunks else None
+    with dask.config.set(scheduler=scheduler):
+        isotach.to_netcdf(dataset, tmp_path / "file.nc", encoding=encoding)
+    with xr.open_dataset(tmp_path / "file.nc", engine="netcdf4") as read:
+        xr.testing.assert_identical(read, dataset.compute())
+
+
+def test_chunks_end_where_those_of_the_file_end():
+    assert _whole_chunks((5, 5, 5), 4, 0) == (8, 4, 3)
+    assert _whole_chunks((5, 5, 5), 4, 3) == (5, 8, 2)
+    assert _whole_chunks((1, 1, 1), 100, 0) == (3,)
+    assert _whole_chunks((0,), 4, 0) == (0,)
+
+
+def test_later(tmp_path):
+    dataset = a_dataset().drop_vars("name").chunk({"time": 1})
+    path = tmp_path / "file.nc"
+    later = isotach.to_netcdf(dataset, path, compute=False)
+    with isotach.Dataset(path) as file:
+        assert file["air"].shape == (4, 2, 3)
+        assert np.ma.getmaskarray(file["air"][1:]).all()
+    later.compute()
+    with xr.open_dataset(path, engine="netcdf4") as read:
+        xr.testing.assert_identical(read, dataset.compute())
+
+
+def test_workers_of_a_cluster_open_the_file_by_turns(tmp_path, monkeypatch):
+    scheduler = "get_dask_scheduler" if hasattr(locks, "get_dask_scheduler") else "_get_scheduler"
+    monkeypatch.setattr(locks, scheduler, lambda: "distributed")
+    monkeypatch.setattr(locks, "get_write_lock", lambda path: dask.utils.SerializableLock(path))
+    dataset = a_dataset(6).drop_vars("name").chunk({"time": 2})
+    path = tmp_path / "file.nc"
+    isotach.to_netcdf(dataset.isel(time=slice(4)), path, append_dim="time")
+    later = isotach.to_netcdf(
+        dataset.isel(time=slice(4, 6)), path, append_dim="time", compute=False
+    )
+    pickle.loads(pickle.dumps(later)).compute(scheduler="threads")
+    with xr.open_dataset(path, engine="netcdf4") as read:
+        xr.testing.assert_identical(read, dataset.compute())
+
+
+def test_processes_are_refused(tmp_path):
+    dataset = a_dataset().drop_vars("name").chunk({"time": 2})
+    with dask.config.set(scheduler="processes"), pytest.raises(NotImplementedError):
+        isotach.to_netcdf(dataset, tmp_path / "file.nc")
+    assert not (tmp_path / "file.nc").exists()
+
+
+# Appending
+
+
+def grown(path, **options):
+    with xr.open_dataset(path, engine="netcdf4", **options) as read:
+        return read.load()
+
+
+@pytest.mark.parametrize("format", ["NETCDF4", "NETCDF4_CLASSIC", "NETCDF3_64BIT"])
+@pytest.mark.parametrize("chunks", [None, {"time": 1, "lat": 1}])
+def test_appending_twenty_times(tmp_path, format, chunks):
+    path = tmp_path / "file.nc"
+    parts = []
+    for index in range(20):
+        start = times(60)[3 * index]
+        part = a_dataset(3, start).drop_vars("name")
+        parts.append(part)
+        part = part if chunks is None else part.chunk(chunks)
+        isotach.to_netcdf(part, path, append_dim="time", format=format if not index else None)
+    whole = xr.concat(parts, "time", data_vars="minimal", coords="minimal", compat="override")
+    if format == "NETCDF4":
+        xr.testing.assert_identical(grown(path), whole)
+    xr.testing.assert_equal(grown(path), whole)
+    with isotach.Dataset(path) as file:
+        assert file.dimensions["time"].isunlimited() and len(file.dimensions["time"]) == 60
+
+
+def test_appending_in_the_encoding_of_a_file_by_another_library(tmp_path):
+    path = tmp_path / "file.nc"
+    first = a_dataset(2)
+    first["label"] = (("time",), np.array([b"first", b"two"]))
+    encoding = {
+        "air": {"dtype": "i2", "scale_factor": 0.5, "add_offset": 100.0, "_FillValue": -1},
+        "time": {"units": "minutes since 1990-01-01 00:00", "calendar": "gregorian", "dtype": "i4"},
+    }
+    first.to_netcdf(path, engine="netcdf4", encoding=encoding, unlimited_dims=["time"])
+    more = a_dataset(5, "2000-01-03").drop_vars(["lat", "lon", "land", "name", "crs", "height"])
+    more["label"] = (("time",), np.array([b"a", b"bc", b"", b"d", b"e"]))
+    more.attrs["title"] = "another"
+    more["air"] = more["air"].transpose("lat", "time", "lon")
+    isotach.to_netcdf(more, path, append_dim="time")
+    read = grown(path)
+    assert read.attrs["title"] == "Größe"
+    np.testing.assert_array_equal(read["time"], times(7))
+    np.testing.assert_array_equal(read["label"], [b"first", b"two", b"a", b"bc", b"", b"d", b"e"])
+    np.testing.assert_allclose(read["air"][2:], more["air"].transpose("time", "lat", "lon"))
+    with netCDF4.Dataset(path) as file:
+        assert file["time"].units == "minutes since 1990-01-01"
+        file.set_auto_maskandscale(False)
+        assert file["air"][2:].dtype == np.dtype("i2") and file["air"][2, 0, 0] == -1
+
+
+def test_appending_undecoded(tmp_path):
+    path = tmp_path / "file.nc"
+    isotach.to_netcdf(a_dataset(2), path, append_dim="time")
+    raw = grown(path, decode_cf=False)
+    isotach.to_netcdf(raw, path, append_dim="time")
+    assert grown(path)["time"].values.tolist() == 2 * grown(path)["time"].values[:2].tolist()
+    raw["time"].attrs["units"] = "days since 1999-01-01"
+    with pytest.raises(ValueError, match="units"):
+        isotach.to_netcdf(raw, path, append_dim="time")
+
+
+def test_appending_to_a_tree(tmp_path):
+    path = tmp_path / "file.nc"
+    for start in ("2000-01-01", "2000-01-04"):
+        tree = xr.DataTree.from_dict({"/a": a_dataset(3, start), "/b/c": a_dataset(3, start)})
+        isotach.to_netcdf(tree, path, append_dim="time")
+    for group in ("a", "b/c"):
+        np.testing.assert_array_equal(grown(path, group=group)["time"], times(6))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda more: more.assign(new=more["count"]), "not in the file"),
+        (lambda more: more.assign(new=((), 1)), "not in the file"),
+        (lambda more: more.drop_vars("count"), "missing"),
+        (lambda more: more.drop_vars("time"), "missing"),
+        (lambda more: more.assign_coords(lat=[1.5, 3.5]), "'lat'.* differs from the file"),
+        (lambda more: more.isel(lat=[0]).drop_vars(["lat", "land"]), "has 1 along 'lat'"),
+        (lambda more: more.assign(count=more["air"]), "is on"),
+        (lambda more: more.assign(name=more["lon"] * 1), "name"),
+        (lambda more: more.assign_coords(time=np.arange(4)), "neither times nor units"),
+        (
+            lambda more: more.assign_coords(time=more["time"] + np.timedelta64(90, "m")),
+            "would be stored with units",
+        ),
+        (lambda more: more.isel(time=0, drop=True), "is not a dimension of what"),
+    ],
+)
+def test_what_does_not_fit_is_refused_and_nothing_is_written(tmp_path, change, message):
+    path = tmp_path / "file.nc"
+    isotach.to_netcdf(a_dataset(), path, append_dim="time")
+    before = path.read_bytes()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(ValueError, match=message):
+            isotach.to_netcdf(change(a_dataset(4, "2000-01-05")), path, append_dim="time")
+    assert path.read_bytes() == before
+
+
+def test_other_errors(tmp_path):
+    path = tmp_path / "file.nc"
+    isotach.to_netcdf(a_dataset(), path)
+    with pytest.raises(ValueError, match="not unlimited"):
+        isotach.to_netcdf(a_dataset(), path, append_dim="time")
+    with pytest.raises(ValueError, match="takes no encoding"):
+        isotach.to_netcdf(a_dataset(), path, append_dim="time", encoding={"air": {}})
+    with pytest.raises(ValueError, match="mode"):
+        isotach.to_netcdf(a_dataset(), path, "w", append_dim="time")
+    with pytest.raises(ValueError, match="mode must be"):
+        isotach.to_netcdf(a_dataset(), path, "x")
+    with pytest.raises(ValueError, match="without a path"):
+        isotach.to_netcdf(a_dataset(), compute=False)
+    with pytest.raises(ValueError, match="unlimited_dims"):
+        isotach.to_netcdf(a_dataset(), path, unlimited_dims=["nowhere"])
+    with pytest.raises(ValueError, match="unexpected encoding"):
+        isotach.to_netcdf(a_dataset(), path, encoding={"air": {"nonsense": 1}})
+    with pytest.raises(TypeError, match="attr"):
+        isotach.to_netcdf(a_dataset().assign_attrs(bad={}), path)
+    with pytest.raises(TypeError, match="Invalid name"):
+        isotach.to_netcdf(a_dataset().rename(air=1), path)
