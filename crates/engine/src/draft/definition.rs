@@ -79,7 +79,7 @@ impl Draft {
         let user = UserType { name: name.to_string(), group: owner.path.to_string(), ..user };
         owner.types.insert(name, id);
         self.touch(Item::Type(id));
-        self.types.push(Some(TypeDraft { creation, user: Arc::new(user) }));
+        self.types.push(Some(TypeDraft { is_made_up: false, creation, user: Arc::new(user) }));
         Ok(id)
     }
 

@@ -73,7 +73,9 @@ impl Draft {
     fn add_group(&mut self, parent: GroupId, group: &Group) -> GroupId {
         let (creation, id) = (self.next_creation(), GroupId(self.groups.len()));
         let name: Arc<str> = group.name().into();
-        let added = GroupDraft::new(Arc::clone(&name), group.path().into(), Some(parent), creation);
+        let path = group.path().into();
+        let mut added = GroupDraft::new(Arc::clone(&name), path, Some(parent), creation);
+        added.is_opened = true;
         self.groups.push(Some(added));
         if let Some(Some(parent)) = self.groups.get_mut(parent.0) {
             parent.groups.insert(name, id);
@@ -101,6 +103,13 @@ impl Draft {
         id
     }
 
+    /// Says that the file has no name for a type.
+    pub(crate) fn set_type_made_up(&mut self, id: TypeId) {
+        if let Some(Some(user)) = self.types.get_mut(id.0) {
+            user.is_made_up = true;
+        }
+    }
+
     /// Says that the file has no object for a dimension.
     pub(crate) fn set_made_up(&mut self, id: DimensionId) {
         if let Some(Some(dimension)) = self.dimensions.get_mut(id.0) {
@@ -110,7 +119,7 @@ impl Draft {
 
     fn add_type(&mut self, group: GroupId, user: &Arc<UserType>) {
         let (creation, id) = (self.next_creation(), TypeId(self.types.len()));
-        self.types.push(Some(TypeDraft { creation, user: Arc::clone(user) }));
+        self.types.push(Some(TypeDraft { is_made_up: false, creation, user: Arc::clone(user) }));
         if let Some(Some(group)) = self.groups.get_mut(group.0) {
             group.types.insert(user.name.as_str().into(), id);
         }

@@ -95,6 +95,8 @@ pub(crate) struct GroupDraft {
     pub(crate) groups: IndexMap<Arc<str>, GroupId>,
     /// Whether anything in it was defined, renamed or deleted since the file was opened.
     pub(crate) members_changed: bool,
+    /// Whether it was there when the file was opened.
+    pub(crate) is_opened: bool,
 }
 
 /// A dimension.
@@ -113,6 +115,8 @@ pub(crate) struct DimensionDraft {
 
 /// A user-defined type.
 pub(crate) struct TypeDraft {
+    /// True where the file has the type without a name, and one was made up.
+    pub(crate) is_made_up: bool,
     pub(crate) creation: u64,
     pub(crate) user: Arc<UserType>,
 }
@@ -265,6 +269,7 @@ impl GroupDraft {
             variables: IndexMap::new(),
             groups: IndexMap::new(),
             members_changed: false,
+            is_opened: false,
         }
     }
 

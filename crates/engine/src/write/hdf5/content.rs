@@ -109,8 +109,10 @@ impl Maker<'_> {
         let group = self.draft.group(id)?;
         let mut named: Vec<(u64, String, Node)> = Vec::new();
         for (name, &id) in &group.types {
-            let creation = self.draft.user_type(id)?.creation;
-            named.push((creation, name.to_string(), Node::Type(id)));
+            let user = self.draft.user_type(id)?;
+            if !user.is_made_up {
+                named.push((user.creation, name.to_string(), Node::Type(id)));
+            }
         }
         for (name, &id) in &group.dimensions {
             if self.scales.scale(id) == Some(Node::Dimension(id)) {
@@ -127,6 +129,7 @@ impl Maker<'_> {
             let creation = self.draft.group(id)?.creation;
             named.push((creation, name.to_string(), Node::Group(id)));
         }
+        named.retain(|(_, _, node)| !origin::is_elsewhere(self.draft, self.origins, *node));
         named.sort_by_key(|&(creation, ..)| creation);
         let place = |(_, name, node)| (name, node, self.address(node));
         Ok(named.into_iter().map(place).collect())

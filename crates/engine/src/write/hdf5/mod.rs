@@ -183,6 +183,9 @@ impl Hdf5Backend {
         if let Some(known) = variables.get(&id) {
             return Ok(Arc::clone(known));
         }
+        if origin::is_elsewhere(draft, &self.origins, Node::Variable(id)) {
+            return Err(self.not_writable(draft, Node::Variable(id)));
+        }
         let dataset = self.dataset(id);
         let planned = match dataset {
             Some(dataset) => Planned::opened(dataset)?,
@@ -213,6 +216,16 @@ impl Hdf5Backend {
         planned.map_err(|kind| self.target.error(kind))
     }
 
+    /// The error that an object is not one of this file's own.
+    fn not_writable(&self, draft: &Draft, node: Node) -> Error {
+        let name = match node {
+            Node::Group(id) => draft.group(id).map(|group| group.path.to_string()),
+            Node::Variable(id) => draft.variable(id).map(|variable| variable.name.to_string()),
+            Node::Type(_) | Node::Dimension(_) => Ok(String::new()),
+        };
+        self.fault(DefinitionFault::NotWritable { name: name.unwrap_or_default() })
+    }
+
     fn fault(&self, fault: DefinitionFault) -> Error {
         self.target.error(ErrorKind::Definition(fault))
     }
@@ -228,7 +241,7 @@ impl Hdf5Backend {
         for &id in ids {
             // What was put into a variable that is deleted by now is lost.
             let Ok(variable) = draft.variable(id) else { continue };
-            if self.dataset(id).is_some() && !self.is_written(id) {
+            if variable.origin.is_some() && !self.is_written(id) {
                 continue;
             }
             let written = self.written(draft, id)?;
@@ -382,6 +395,10 @@ impl Hdf5Backend {
             false => Arc::clone(&self.scales),
         };
         let nodes = self.changed_nodes(draft, &scales, &moved);
+        let is_elsewhere = |node: &&Node| origin::is_elsewhere(draft, &self.origins, **node);
+        if let Some(&elsewhere) = nodes.iter().find(is_elsewhere) {
+            return Err(self.not_writable(draft, elsewhere));
+        }
         if nodes.is_empty() && changes.is_empty() {
             return Ok(());
         }

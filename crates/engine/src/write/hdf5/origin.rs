@@ -88,7 +88,7 @@ impl Origin {
 /// marked in the draft.
 pub(super) fn find(draft: &mut Draft, objects: &Objects) -> Result<Origins> {
     let mut origins = Origins::new();
-    let mut made_up = Vec::new();
+    let (mut made_up, mut unnamed) = (Vec::new(), Vec::new());
     let root = Object::Group(objects.root().clone());
     if let Some(origin) = Origin::new(root, None, &"/".into())? {
         origins.insert(Node::Group(crate::draft::ROOT), origin);
@@ -112,7 +112,10 @@ pub(super) fn find(draft: &mut Draft, objects: &Objects) -> Result<Origins> {
             waiting.push(below);
         }
         for (name, &user) in &group.types {
-            origins.extend(open(name)?.map(|origin| (Node::Type(user), origin)));
+            match open(name)? {
+                Some(origin) => drop(origins.insert(Node::Type(user), origin)),
+                None => unnamed.push(user),
+            }
         }
         for (name, &variable) in &group.variables {
             let other_name = format!("{}{name}", netcdf4::NOT_A_COORDINATE);
@@ -133,6 +136,7 @@ pub(super) fn find(draft: &mut Draft, objects: &Objects) -> Result<Origins> {
         }
     }
     made_up.into_iter().for_each(|dimension| draft.set_made_up(dimension));
+    unnamed.into_iter().for_each(|user| draft.set_type_made_up(user));
     // What stands for a dimension that is a variable is the variable.
     let scales = Scales::find(draft);
     origins.retain(|node, _| match *node {
@@ -151,6 +155,17 @@ pub(super) fn forget(origins: &mut Origins, node: Node) {
         let others = parent.links.iter().filter(|link| *link.name() != gone.link_name);
         parent.links = others.cloned().collect();
     }
+}
+
+/// Whether an item was there when the file was opened, and is an object elsewhere to which only a soft or
+/// external link leads.
+pub(super) fn is_elsewhere(draft: &Draft, origins: &Origins, node: Node) -> bool {
+    let is_opened = match node {
+        Node::Group(id) => draft.group(id).is_ok_and(|group| group.is_opened),
+        Node::Variable(id) => draft.variable(id).is_ok_and(|variable| variable.origin.is_some()),
+        Node::Type(_) | Node::Dimension(_) => false,
+    };
+    is_opened && !origins.contains_key(&node)
 }
 
 /// The links of a group that was opened, as they are to be now: those of members that are still there
