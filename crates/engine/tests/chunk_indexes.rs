@@ -194,10 +194,13 @@ fn filters_that_cannot_be_applied_are_named() {
         let writer = create(&folder.path().join("refused.nc"), Layout::Compatible);
         let x = writer.root().define_dimension("x", Some(10)).unwrap();
         let options = VariableOptions { filters: vec![request], ..VariableOptions::default() };
-        let string = Atomic::String;
-        let variable = writer.root().define_variable("v", string, &[x], options).unwrap();
+        // What no type allows is refused when it is defined, the rest when the type's part is known.
         let words = Values::String(vec![None; 10]);
-        let error = variable.write(&Selection::all(&[10]), &words).unwrap_err();
+        let error = writer
+            .root()
+            .define_variable("v", Atomic::String, &[x], options)
+            .and_then(|variable| variable.write(&Selection::all(&[10]), &words))
+            .unwrap_err();
         let ErrorKind::Definition(DefinitionFault::Filter(fault)) = error.kind else {
             panic!("{error}")
         };
