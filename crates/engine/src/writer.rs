@@ -10,7 +10,7 @@
 //! let time = root.define_dimension("time", None)?;
 //! let speed = root.define_variable("speed", Atomic::Float, &[time], VariableOptions::default())?;
 //! speed.set_attribute("units", "m s-1")?;
-//! speed.write_as(&Selection::range(&[0], &[3]), &[1.0f32, 2.0, 3.0])?;
+//! speed.write_as(&Selection::all(&[3]), &[1.0f32, 2.0, 3.0])?;
 //! writer.close()?;
 //! # Ok::<(), isotach::Error>(())
 //! ```
