@@ -40,7 +40,7 @@ pub(super) struct Placed {
     /// Other space that it takes: address and bytes.
     pub(super) blocks: Vec<(u64, u64)>,
     known: KnownAttributes,
-    /// The content of an object that grows with its records, and [`Draft::revision`] of it.
+    /// The content of an object that grows with its records, and the draft's revision of it.
     content: Option<(u64, Content)>,
 }
 
