@@ -267,6 +267,30 @@ fn what_cannot_be_is_refused() {
 }
 
 #[test]
+fn what_is_overwritten_after_it_was_read_is_read_anew() {
+    for format in ALL_FORMATS {
+        let writer = create(format);
+        let x = writer.root().define_dimension("x", Some(100)).unwrap();
+        let is_hdf5 = matches!(format, Format::NetCdf4 | Format::NetCdf4Classic);
+        let options = VariableOptions {
+            filters: if is_hdf5 { vec![FilterRequest::Deflate { level: 1 }] } else { Vec::new() },
+            ..VariableOptions::default()
+        };
+        let variable = writer.root().define_variable("v", Atomic::Int, &[x], options).unwrap();
+        variable.write_as(&select([range(0, 100)]), &[1; 100]).unwrap();
+        for round in 2..5 {
+            let read = || {
+                let values = variable.variable().unwrap().read(&select([range(5, 2)]));
+                values.unwrap()
+            };
+            assert_eq!(read(), Values::I32(vec![round - 1, 1]), "{format:?}");
+            variable.write_as(&select([range(5, 1)]), &[round]).unwrap();
+            assert_eq!(read(), Values::I32(vec![round, 1]), "{format:?}");
+        }
+    }
+}
+
+#[test]
 fn a_user_block_stays_in_front() {
     let options = CreateOptions { user_block_bytes: 1024, ..CreateOptions::default() };
     let writer = options.create_in_memory("test").unwrap();

@@ -1,5 +1,6 @@
 //! A classic file as the target of a draft.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use indexmap::IndexSet;
@@ -39,7 +40,9 @@ struct State {
     /// The draft's variables in the order of the header.
     variables: IndexSet<VariableId>,
     /// A new one whenever elements changed after they were read.
-    reading: Arc<FileNumber>,
+    reading: FileNumber,
+    /// Whether somebody was told where elements are since they changed.
+    was_read: AtomicBool,
 }
 
 impl ClassicBackend {
@@ -55,7 +58,8 @@ impl ClassicBackend {
             writer,
             revision: None,
             variables: IndexSet::new(),
-            reading: Arc::new(FileNumber::new()),
+            reading: FileNumber::new(),
+            was_read: AtomicBool::new(false),
         };
         let spacing = Spacing {
             h_minfree: room.header_free,
@@ -300,10 +304,10 @@ impl Backend for ClassicBackend {
         let state = self.defined(draft)?;
         let index = state.index(id).ok_or_else(|| self.deleted())?;
         state.writer.write(index, selection, elements)?;
-        let is_read = Arc::strong_count(&state.reading) > 1;
+        let was_read = state.was_read.swap(false, Relaxed);
         drop(state);
-        if is_read {
-            self.alone().reading = Arc::new(FileNumber::new());
+        if was_read {
+            self.alone().reading = FileNumber::new();
         }
         Ok(())
     }
@@ -311,6 +315,7 @@ impl Backend for ClassicBackend {
     fn array(&self, draft: &Draft, id: VariableId) -> Result<Array> {
         let state = self.defined(draft)?;
         state.writer.settle()?;
+        state.was_read.store(true, Relaxed);
         let index = state.index(id).ok_or_else(|| self.deleted())?;
         let header = state.writer.header().ok_or_else(|| self.deleted())?;
         let structure = |fault| self.target.error(ErrorKind::Structure(fault));

@@ -18,6 +18,7 @@ mod planned;
 mod scales;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use isotach_codec::registry::registered_name;
@@ -96,7 +97,9 @@ struct WrittenVariable {
     store: Store,
     /// A new one whenever its elements changed, as what is kept of them for reading is not true any
     /// more.
-    reading: RwLock<Arc<FileNumber>>,
+    reading: RwLock<FileNumber>,
+    /// Whether somebody was told where the elements are since they changed.
+    was_read: AtomicBool,
 }
 
 impl Hdf5Backend {
@@ -194,8 +197,9 @@ impl Hdf5Backend {
         let existing = dataset.map(|dataset| dataset.array()).transpose()?;
         let store =
             index::store(draft, id, &planned, existing.map(|found| &**found), &self.target)?;
-        let reading = RwLock::new(Arc::new(FileNumber::new()));
-        let written = Arc::new(WrittenVariable { planned: Arc::new(planned), store, reading });
+        let reading = RwLock::new(FileNumber::new());
+        let (planned, was_read) = (Arc::new(planned), AtomicBool::new(false));
+        let written = Arc::new(WrittenVariable { planned, store, reading, was_read });
         variables.insert(id, Arc::clone(&written));
         Ok(written)
     }
@@ -536,10 +540,9 @@ impl Backend for Hdf5Backend {
         // Before the elements: some of them may come into the file though not all do.
         self.put_into.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
         written.store.write(selection, elements, &variable.extent)?;
-        let mut reading = written.reading.write().unwrap_or_else(PoisonError::into_inner);
         // Only who has read has anything that is kept.
-        if Arc::strong_count(&reading) > 1 {
-            *reading = Arc::new(FileNumber::new());
+        if written.was_read.swap(false, Relaxed) {
+            *written.reading.write().unwrap_or_else(PoisonError::into_inner) = FileNumber::new();
         }
         Ok(())
     }
@@ -557,6 +560,7 @@ impl Backend for Hdf5Backend {
         let variable = draft.variable(id).map_err(|fault| self.fault(fault))?;
         let group = draft.group(variable.group).map_err(|fault| self.fault(fault))?;
         written.store.flush(&variable.extent)?;
+        written.was_read.store(true, Relaxed);
         let number = written.reading.read().unwrap_or_else(PoisonError::into_inner).get();
         let planned = &written.planned;
         let layout = ArrayLayout {
