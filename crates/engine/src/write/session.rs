@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use isotach_model::convert::{Number, RangeReport, convert};
 use isotach_model::quantize::{Float, Quantization};
-use isotach_model::selection::{Axis, Selection, SelectionError};
+use isotach_model::selection::{Axis, Selection};
 use isotach_model::{Atomic, DataType, Values, fill};
 
 use super::Backend;
@@ -248,27 +248,20 @@ impl Session {
         variable: &VariableDraft,
         selection: &Selection,
     ) -> Result<Vec<u64>> {
-        let rank = variable.dimensions.len();
-        let given = selection.axes.len();
-        let fault = |error| self.error(ErrorKind::Selection(error));
-        if given != rank {
-            return Err(fault(SelectionError::Rank { given, rank }));
-        }
-        if selection.element_count() == Some(0) {
+        let limit = |&id| {
+            let dimension = draft.dimension(id)?;
+            Ok(if dimension.is_unlimited { u64::MAX } else { dimension.len })
+        };
+        let is_nothing = selection.axes.len() == variable.dimensions.len()
+            && selection.element_count() == Some(0);
+        if is_nothing {
             return Ok(variable.extent.clone());
         }
-        let mut needed = Vec::with_capacity(rank);
-        for (axis, (wanted, &dimension)) in
-            selection.axes.iter().zip(&variable.dimensions).enumerate()
-        {
-            let dimension = draft.dimension(dimension).map_err(|fault| self.fault(fault))?;
-            let limit = if dimension.is_unlimited { u64::MAX } else { dimension.len };
-            if !wanted.fits(limit) {
-                return Err(fault(outside(axis, wanted, limit)));
-            }
-            needed.push(wanted.bounds().map_or(0, |(_, last)| last.saturating_add(1)));
-        }
-        Ok(needed)
+        let limits = variable.dimensions.iter().map(limit).collect::<Defined<Vec<u64>>>();
+        let limits = limits.map_err(|fault| self.fault(fault))?;
+        selection.check(&limits).map_err(|error| self.error(ErrorKind::Selection(error)))?;
+        let reach = |axis: &Axis| axis.bounds().map_or(0, |(_, last)| last.saturating_add(1));
+        Ok(selection.axes.iter().map(reach).collect())
     }
 
     fn check_count(&self, selection: &Selection, given: usize) -> Result<()> {
@@ -337,18 +330,6 @@ impl Drop for Session {
     fn drop(&mut self) {
         // Whoever wants to know whether it succeeded closes.
         let _ = self.close();
-    }
-}
-
-fn outside(axis: usize, wanted: &Axis, len: u64) -> SelectionError {
-    match *wanted {
-        Axis::Range { start, count, stride } => {
-            SelectionError::Edge { axis, start, count, stride, len }
-        }
-        Axis::Indices(_) => {
-            let index = wanted.bounds().map_or(0, |(_, high)| high);
-            SelectionError::Index { axis, index: i64::try_from(index).unwrap_or(i64::MAX), len }
-        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::space::Space;
 use crate::error::{Error, ErrorKind, Result};
-use crate::storage::{Storage, WritableStorage, storage_error};
+use crate::storage::{Storage, WritableStorage, storage_error, write_error};
 
 /// See the module. Cheap to clone.
 #[derive(Clone)]
@@ -34,7 +34,7 @@ impl Target {
 
     /// The error that storage did not take bytes.
     pub(crate) fn write_error(&self, address: u64, length_bytes: u64, source: io::Error) -> Error {
-        self.error(ErrorKind::Write { address, length_bytes, source: Arc::new(source) })
+        write_error(&self.name, address, length_bytes, source)
     }
 
     /// The error that storage did not deliver bytes.
