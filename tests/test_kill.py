@@ -1,6 +1,5 @@
 """A writer that is killed leaves a file that others read, with all that it had committed."""
 
-import os
 import random
 import signal
 import subprocess
@@ -13,7 +12,7 @@ import numpy as np
 import pytest
 
 #: How often the writer is killed.
-KILLS = 200 if os.environ.get("ISOTACH_LONG_TESTS") else 50
+KILLS = 200
 #: Records of one file; the next writer begins a new one then.
 MOST_RECORDS = 3000
 
