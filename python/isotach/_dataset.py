@@ -6,8 +6,6 @@ import io
 import os
 import pathlib
 import posixpath
-import subprocess
-import sys
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
@@ -499,14 +497,35 @@ class Dataset:
         return True
 
     def tocdl(self, coordvars: bool = False, data: bool = False, outfile: Any = None) -> str | None:
-        """The file as CDL: with the values of coordinate variables, or with all `data`."""
-        options = [*["-c"] * coordvars, "-s", *["-h"] * (not data)]
-        command = [sys.executable, "-m", "isotach", "dump", *options, self.filepath()]
-        done = subprocess.run(command, check=True, capture_output=True, encoding="utf-8")
+        """The whole file as CDL, as it is now: without values, or with `data` with all, or with
+        those of coordinate variables if `coordvars`. It is written to `outfile` if there is one.
+        """
+        self._check()
+        text: str = self._file.cdl(coordvars, data)
         if outfile is None:
-            return done.stdout
-        pathlib.Path(outfile).write_text(done.stdout, encoding="utf-8")
+            return text
+        pathlib.Path(outfile).write_text(text, encoding="utf-8")
         return None
+
+    @staticmethod
+    def fromcdl(
+        cdlfilename: str | os.PathLike[str],
+        ncfilename: str | os.PathLike[str] | None = None,
+        mode: str = "a",
+        format: str = "NETCDF4",
+    ) -> Dataset:
+        """Creates a file from a text in CDL, as `ncgen` does, and opens it.
+
+        It is `ncfilename`, or else the text's path with the suffix `.nc`, and must not be there yet
+        (`FileExistsError`). `ValueError` says what is wrong with the text, and where.
+        """
+        text = pathlib.Path(cdlfilename)
+        path = text.with_suffix(".nc") if ncfilename is None else pathlib.Path(ncfilename)
+        content = text.read_bytes()
+        if path.exists():
+            raise FileExistsError(f"{path} is there already")
+        _native.generate(str(path), content, format)
+        return Dataset(path, mode)
 
     # Defining what is in it
 
@@ -604,11 +623,6 @@ class Dataset:
         for group in self._groups.made():
             group._moved(self, posixpath.basename(group._path))
 
-    @staticmethod
-    def fromcdl(*args: Any, **kwargs: Any) -> NoReturn:
-        """Not there yet."""
-        raise NotImplementedError(_NOT_YET)
-
     # How it is shown and sent
 
     def __repr__(self) -> str:
@@ -675,9 +689,6 @@ class Group(Dataset):
         return (_group_of, (self.parent, posixpath.basename(self._path)))
 
 
-_NOT_YET = "this is not there yet"
-
-
 def _checked_mode(mode: str, clobber: bool, filename: Any, memory: Any) -> tuple[str, bool]:
     """The mode without its synonyms, and whether a file that is there may be overwritten."""
     if memory is not None and mode not in ("r", "w"):
@@ -689,7 +700,7 @@ def _checked_mode(mode: str, clobber: bool, filename: Any, memory: Any) -> tuple
     mode = mode.replace("r+", "a")
     if mode[0] == "a" and not os.path.exists(filename):
         mode = mode.replace("a", "w")
-    return mode, clobber
+    return mode, bool(clobber)
 
 
 def _end(session: _native.Writer, keep: str | None) -> bytes | None:

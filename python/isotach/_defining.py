@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from isotach import _native
+from isotach._complex import DIMENSIONS, TYPES, pair_of
 from isotach._constants import NUMPY_CODES, default_fillvals
 from isotach._filters import compression_filters
 
@@ -65,14 +66,19 @@ def _text(group: Dataset, array: npt.NDArray[Any], force_string: bool) -> tuple[
 
 def find_compound(group: Dataset, dtype: np.dtype[Any]) -> TypeName:
     """The compound type with these members, of this group or one above."""
-    above: Dataset | None = group
-    while above is not None:
+    for above in _with_parents(group):
         for name, known in above.cmptypes.items():
             same = known.dtype.names == dtype.names and _formats(known.dtype) == _formats(dtype)
             if same or _formats(known.dtype_view) == _formats(dtype):
                 return above._writing(), name
-        above = above.parent
     raise ValueError("cannot find compound type in this group or parent groups")
+
+
+def _with_parents(group: Dataset) -> Iterator[Dataset]:
+    above: Dataset | None = group
+    while above is not None:
+        yield above
+        above = above.parent
 
 
 def _formats(dtype: np.dtype[Any]) -> list[np.dtype[Any]]:
@@ -113,20 +119,36 @@ def enum(dtype: np.dtype[Any], members: dict[str, int]) -> dict[str, Any]:
 
 def type_name(group: Dataset, user: Any) -> TypeName:
     """A user-defined type: where it was defined, or what has its name here or above."""
-    root = group
-    while root.parent is not None:
-        root = root.parent
+    *_, root = _with_parents(group)
     home = user._home
     if home is not None and home[0] is group._file:
         defined: Any = root if home[1] == "/" else root[home[1]]
         if defined._writing().has_type(user.name):
             return defined._writing(), user.name
-    above: Dataset | None = group
-    while above is not None:
+    for above in _with_parents(group):
         if above._writing().has_type(user.name):
             return above._writing(), user.name
-        above = above.parent
     raise RuntimeError(f"NetCDF: Bad type ID: {user.name}")
+
+
+def complex_storage(group: Dataset, dtype: np.dtype[Any]) -> tuple[TypeName, tuple[Dimension, ...]]:
+    """The type of complex numbers, and the dimension that their parts lie along, if they do; both
+    are defined where they are not there yet."""
+    base = WORDS[f"f{dtype.itemsize // 2}"]
+    with_parents = _with_parents(group)
+    if group.data_model != _ENHANCED:
+        for above in with_parents:
+            for name in DIMENSIONS:
+                if name in above.dimensions and len(above.dimensions[name]) == 2:
+                    return base, (above.dimensions[name],)
+        return base, (group.createDimension(DIMENSIONS[0], 2),)
+    for above in with_parents:
+        for known in above.cmptypes.values():
+            if pair_of(known.dtype) == dtype:
+                return (above._writing(), known.name), ()
+    name = TYPES[dtype.str[1:]]
+    group.createCompoundType([(part, NUMPY_CODES[base]) for part in "ri"], name)
+    return (group._writing(), name), ()
 
 
 class VariableOptions:
@@ -244,10 +266,12 @@ def element_dtype(datatype: Any, options: VariableOptions, group: Dataset) -> An
                 f" character arrays with an additional dimension. {options.about}"
             )
         return str
-    if datatype.kind == "c" and not group.auto_complex:
-        raise ValueError(
-            f"complex datatypes ({datatype}) are only supported with `auto_complex=True`"
-        )
+    if datatype.kind == "c":
+        if not group.auto_complex:
+            raise ValueError(
+                f"complex datatypes ({datatype}) are only supported with `auto_complex=True`"
+            )
+        return datatype.newbyteorder("=")
     if datatype.str[1:] not in WORDS:
         raise TypeError(
             f"Illegal primitive data type, must be one of {[*WORDS]}, got {datatype}"
@@ -273,10 +297,16 @@ def define_variable(
     """Defines a variable of `datatype`: a dtype, `str`, or a user-defined type."""
     user = datatype if hasattr(datatype, "_home") else None
     is_string = user is not None and user.dtype is str
+    parts: Sequence[Dimension] = ()
     if user is None or is_string:
         dtype = element_dtype(str if is_string else datatype, options, group)
-        of: TypeName = "string" if dtype is str else WORDS[dtype.str[1:]]
-        is_primitive = has_fill = dtype is not str
+        is_primitive, has_fill = dtype is not str and dtype.kind != "c", True
+        if dtype is str:
+            of: TypeName = "string"
+        elif is_primitive:
+            of = WORDS[dtype.str[1:]]
+        else:
+            (of, parts), has_fill = complex_storage(group, dtype), False
     else:
         dtype, of, is_primitive = user.dtype, type_name(group, user), False
         has_fill = hasattr(user, "enum_dict")
@@ -285,8 +315,10 @@ def define_variable(
         stored = options.layout(dimensions)
         stored["endian"] = options.endian
         stored["quantization"] = options.quantization
-    fill = options.fill(dtype, is_primitive, has_fill or dtype is str)
-    handles = [dimension._handle() for dimension in dimensions]
+        if parts and stored.get("chunk_shape"):
+            stored["chunk_shape"] += (2,)
+    fill = options.fill(dtype, is_primitive, has_fill)
+    handles = [dimension._handle() for dimension in (*dimensions, *parts)]
     writing: _native.GroupWriter = group._writing()
     defined = writing.define_variable(name, of, handles, fill=fill, **stored)
     if options.least_significant_digit is not None:

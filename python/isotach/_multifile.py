@@ -255,6 +255,11 @@ class _Variable:
             order.append(of_result)
         if not parts:
             parts.append(self._recVar[0][(slice(0, 0), *rest)])
+        if len(parts) > 1:
+            last = parts[next(n for n, records in enumerate(order) if wanted.size - 1 in records)]
+            if not last.size and not isinstance(_compact(wanted), slice):
+                # A list of records is of the type of the last one, also where nothing is read.
+                return np.empty((*positions.shape, *last.shape[1:]), last.dtype)
         joined = _joined(parts)
         if len(parts) > 1:
             joined = joined[np.argsort(np.concatenate(order), kind="stable")]

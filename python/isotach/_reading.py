@@ -14,6 +14,7 @@ import numpy as np
 from numpy import ma
 
 from isotach._characters import chartostring
+from isotach._complex import ComplexVariable
 from isotach._constants import default_fillvals
 from isotach._native import MaskRule
 from isotach._types import as_dtype, as_shown
@@ -39,6 +40,8 @@ def reader(variable: Variable) -> Read:
         read = _compound(variable, variable.chartostring)
     elif variable._isvlen:
         read = _objects(variable)
+    elif isinstance(variable._native, ComplexVariable):
+        return _plain(variable, False)
     elif variable.mask and variable.dtype.kind in "iufS":
         read = _masked(variable)
     else:

@@ -29,7 +29,7 @@ class CompoundType:
             self.dtype = _aligned(self.dtype)
             description = _defining.compound(grp, self.dtype)
             grp._writing().define_type(dtype_name, description)
-        self.dtype_view: np.dtype[Any] = _with_strings(self.dtype)
+        self.dtype_view: np.dtype[Any] = with_strings(self.dtype)
         self.name = dtype_name
         self._nc_type = kwargs.get("typeid", -1)
 
@@ -156,7 +156,7 @@ def numpy_dtype(described: Any) -> np.dtype[Any]:
     return np.dtype(f"V{described['size']}")
 
 
-def _with_strings(dtype: np.dtype[Any]) -> np.dtype[Any]:
+def with_strings(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The same memory with one-dimensional arrays of characters as strings."""
     if dtype.names is None:
         return dtype
@@ -164,7 +164,7 @@ def _with_strings(dtype: np.dtype[Any]) -> np.dtype[Any]:
     for name in dtype.names:
         field = dtype[name]
         if field.subdtype is None:
-            formats.append(_with_strings(field))
+            formats.append(with_strings(field))
         elif field.base.kind == "S" and len(field.shape) == 1:
             formats.append(np.dtype(f"S{field.shape[0]}"))
         else:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from isotach import _defining
+from isotach._complex import ComplexVariable, as_complex
 from isotach._constants import (
     NO_ATTRIBUTE,
     NOT_VALID,
@@ -26,8 +27,17 @@ from isotach._filters import filter_dict, quantization
 from isotach._lazy import CLOSED
 from isotach._reading import Read, _same, raw_reader, reader
 from isotach._settings import get_chunk_cache
-from isotach._types import CompoundType, EnumType, Order, VLType, numpy_dtype, user_type
-from isotach._writing import Write, writer
+from isotach._types import (
+    CompoundType,
+    EnumType,
+    Order,
+    VLType,
+    as_shown,
+    numpy_dtype,
+    user_type,
+    with_strings,
+)
+from isotach._writing import Write, refuser, writer
 
 if TYPE_CHECKING:
     from isotach import _native
@@ -96,6 +106,7 @@ class Variable:
         put(self, "_writer", None)
         put(self, "_rounds", None)
         put(self, "_write", None)
+        put(self, "_cache", None)
         settings = grp._settings
         if native is None:
             options = _defining.VariableOptions(grp, name, *args, **kwargs)
@@ -103,14 +114,15 @@ class Variable:
             native, settings = defined.variable(), DEFAULTS
             put(self, "_writer", defined)
             put(self, "_rounds", options.least_significant_digit is not None)
+            if options.chunk_cache:
+                put(self, "_cache", (int(options.chunk_cache), *get_chunk_cache()[1:]))
         put(self, "_grp", weakref.proxy(grp) if grp.keepweakref else grp)
         put(self, "_name", name)
-        put(self, "_native", native)
+        put(self, "_native", as_complex(native) if grp.auto_complex else native)
         put(self, "_settings", dict(settings))
         put(self, "_ncstring_attrs__", grp._ncstring_attrs__)
         put(self, "_use_get_vars", True)
         put(self, "_attributes", None)
-        put(self, "_cache", None)
         put(self, "_raw_read", None)
         put(self, "_read", None)
         put(self, "_type", None)
@@ -481,8 +493,7 @@ class Variable:
     def _prepared_write(self) -> Write:
         with _changing:
             self._check()
-            self._writing()
-            write = writer(self)
+            write = refuser(self) if self._grp._writer is None else writer(self)
             object.__setattr__(self, "_write", write)
         return write
 
@@ -511,7 +522,8 @@ class Variable:
         writing.rename(name)
         put = object.__setattr__
         put(self, "_name", name)
-        put(self, "_native", writing.variable())
+        native = writing.variable()
+        put(self, "_native", as_complex(native) if self._grp.auto_complex else native)
         self._changed()
 
     # How it is shown and sent
@@ -529,7 +541,7 @@ class Variable:
             lines.append(f"path = {self._grp.path}")
         lines.append(f"unlimited dimensions: {', '.join(unlimited)}")
         lines.append(f"current shape = {self.shape!r}")
-        if user is None and dtype.str[1:] in default_fillvals:
+        if user is None and dtype is not str and dtype.kind != "c":
             lines.append(self._filling(dtype.str[1:]))
         return "\n".join(lines)
 
@@ -558,8 +570,10 @@ class Variable:
             self._describe()
 
 
-def element_type(native: _native.Variable, is_netcdf4: bool, file: Any = None) -> tuple[Any, Any]:
+def element_type(native: Any, is_netcdf4: bool, file: Any = None) -> tuple[Any, Any]:
     """The dtype of a variable's elements, and the user-defined type if it has one."""
+    if isinstance(native, ComplexVariable):
+        return native.dtype(), None
     described = native.data_type()
     order = _ORDERS[native.storage()[2]] if is_netcdf4 else "="
     if described == "string":
@@ -608,4 +622,6 @@ def _handed_out(value: Any, encoding: str, native: Any, name: str) -> Any:
             return raw.decode(encoding, "replace").replace("\0", "")
         if raw is not None:
             return [text.decode(encoding, "replace").replace("\0", "") for text in raw]
+    if isinstance(value, (np.ndarray, np.void)) and value.dtype.names:
+        value = as_shown(value, with_strings(value.dtype))
     return value.copy() if isinstance(value, (np.ndarray, list)) else value

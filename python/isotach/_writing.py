@@ -14,8 +14,9 @@ import numpy.typing as npt
 from numpy import ma
 
 from isotach._characters import stringtochar
-from isotach._constants import default_fillvals
-from isotach._types import _with_strings, as_dtype
+from isotach._complex import ComplexVariable
+from isotach._constants import READ_ONLY, default_fillvals
+from isotach._types import as_dtype, with_strings
 
 if TYPE_CHECKING:
     from isotach import _native
@@ -34,19 +35,31 @@ def writer(variable: Variable) -> Write:
         return _strings(variable)
     if variable._isvlen:
         return _sequences(variable)
-    target: _native.VariableWriter = variable._writing()
+    if isinstance(variable._native, ComplexVariable):
+        return _complex_numbers(variable)
+    place_of = variable._native.place
     prepare = _preparer(variable)
     change = _changer(variable)
-    put = _putter(variable, target)
+    put = _putter(variable)
 
     def write(key: Any, data: Any) -> None:
         data = prepare(data)
-        place = target.place(key, data.shape)
+        place = place_of(key, data.shape)
         data = _fitted(data, place)
         if data is not None:
             put(place, data if change is None else change(data))
 
     return write
+
+
+def refuser(variable: Variable) -> Write:
+    """The same for a file that is only read: nothing can be assigned to no elements."""
+
+    def refuse(key: Any, data: Any) -> None:
+        if 0 not in variable._native.place(key, np.shape(data)).shape:
+            raise RuntimeError(READ_ONLY)
+
+    return refuse
 
 
 def _fitted(data: Any, place: _native.Place) -> Any:
@@ -109,7 +122,7 @@ def _with_characters(variable: Variable, array: _Change) -> _Change:
     def characters(data: Any) -> Any:
         if not isinstance(data, (np.ndarray, np.generic)):
             data = np.array(data, view)
-        if _with_strings(data.dtype) == view:
+        if with_strings(data.dtype) == view:
             return data.astype(view).view(dtype)
         return data
 
@@ -211,13 +224,12 @@ def _unmasker(variable: Variable, dtype: np.dtype[Any]) -> _Change:
     return unmask
 
 
-def _putter(
-    variable: Variable, target: _native.VariableWriter
-) -> Callable[[_native.Place, Any], None]:
+def _putter(variable: Variable) -> Callable[[_native.Place, Any], None]:
     """Hands over memory: the array's own, where it is contiguous and of the right type."""
+    target = variable._writing()
     native = variable._native.dtype()
     if variable._iscompound or native is None:
-        return _compound_putter(variable, target, native)
+        return _compound_putter(target, variable.dtype, native)
 
     def put(place: _native.Place, data: Any) -> None:
         if data.dtype != native:
@@ -228,10 +240,8 @@ def _putter(
 
 
 def _compound_putter(
-    variable: Variable, target: _native.VariableWriter, native: np.dtype[Any] | None
+    target: _native.VariableWriter, dtype: np.dtype[Any], native: np.dtype[Any] | None
 ) -> Callable[[_native.Place, Any], None]:
-    dtype = variable.dtype
-
     def put(place: _native.Place, data: Any) -> None:
         if data.dtype != dtype:
             data = data.astype(dtype)
@@ -244,8 +254,21 @@ def _compound_putter(
     return put
 
 
+def _complex_numbers(variable: Variable) -> Write:
+    target, native = variable._writing(), variable._native
+
+    def write(key: Any, data: Any) -> None:
+        data = native.split(data)
+        place = native.place(key, data.shape)
+        data = _fitted(data, place)
+        if data is not None:
+            target.write(place, np.ascontiguousarray(data).reshape(-1).view(np.uint8))
+
+    return write
+
+
 def _strings(variable: Variable) -> Write:
-    target: _native.VariableWriter = variable._writing()
+    target, place_of = variable._writing(), variable._native.place
     encoding = variable._attribute("_Encoding") or "utf-8"
     in_utf8 = encoding.lower() in ("utf-8", "utf8")
 
@@ -256,7 +279,7 @@ def _strings(variable: Variable) -> Write:
 
     def write(key: Any, data: Any) -> None:
         if not isinstance(data, np.ndarray):
-            place = target.place(_single(variable, key), ())
+            place = place_of(_single(variable, key), ())
             target.write_objects(place, encode([data]))
             return
         if data.dtype.kind not in "SUO":
@@ -265,7 +288,7 @@ def _strings(variable: Variable) -> Write:
             )
         if data.dtype.kind in "SU" and ma.isMA(data):
             raise TypeError("masked arrays cannot be assigned by VLEN str slices")
-        place = target.place(key, data.shape)
+        place = place_of(key, data.shape)
         data = _fitted(data.astype(object), place)
         if data is not None:
             target.write_objects(place, encode(ma.getdata(data).reshape(-1)))
@@ -274,7 +297,7 @@ def _strings(variable: Variable) -> Write:
 
 
 def _sequences(variable: Variable) -> Write:
-    target: _native.VariableWriter = variable._writing()
+    target, place_of = variable._writing(), variable._native.place
     dtype = variable.dtype
     pack = _packer(variable) if variable.scale else None
 
@@ -287,10 +310,10 @@ def _sequences(variable: Variable) -> Write:
     def write(key: Any, data: Any) -> None:
         if not isinstance(data, np.ndarray) or data.dtype.kind != "O":
             data = np.asarray(data) if pack is None else pack(np.asanyarray(data))
-            place = target.place(_single(variable, key), ())
+            place = place_of(_single(variable, key), ())
             target.write_objects(place, [checked(data)])
             return
-        place = target.place(key, data.shape)
+        place = place_of(key, data.shape)
         data = _fitted(data, place)
         if data is not None:
             flat = ma.getdata(data).reshape(-1)

@@ -11,7 +11,7 @@ pub(crate) type Result<T> = std::result::Result<T, CliError>;
 
 /// Why a command did not do what was asked.
 #[derive(Debug)]
-pub(crate) enum CliError {
+pub enum CliError {
     /// The output cannot be written.
     Output(io::Error),
     /// The text to generate a file from cannot be read.

@@ -1,6 +1,7 @@
 //! The `isotach` command: look at array files, dump, explain, check and generate them.
 //!
-//! A library, so that the Python package can offer the same command; see [`main_with`].
+//! A library, so that the Python package can offer the same command ([`main_with`]) and what it does
+//! with CDL ([`cdl`], [`generate`]).
 
 mod check;
 mod copy;
@@ -18,7 +19,8 @@ use std::io::{self, BufWriter, Write};
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::error::CliError;
+pub use crate::dump::{Shown, cdl};
+pub use crate::error::CliError;
 
 /// Exit code where the file or what was asked of it is not as it should be.
 const FAILURE: i32 = 1;

@@ -10,7 +10,10 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyDict, PyList};
 
+use isotach_cli::Shown;
+
 use crate::attribute;
+use crate::command::cdl_error;
 use crate::error::{opening, to_python};
 use crate::python_storage::PythonStorage;
 use crate::types::describe_user;
@@ -119,6 +122,16 @@ impl NativeFile {
     fn is_hdf5(&self, py: Python<'_>) -> PyResult<bool> {
         let format = py.detach(|| self.file.format()).map_err(|error| opening(&error))?;
         Ok(matches!(format, Format::NetCdf4 | Format::NetCdf4Classic))
+    }
+
+    /// The file as CDL; with `data` also values, if `coordinates` those of coordinate variables only.
+    fn cdl(&self, py: Python<'_>, coordinates: bool, data: bool) -> PyResult<String> {
+        let shown = match (data, coordinates) {
+            (false, _) => Shown::Header,
+            (true, true) => Shown::Coordinates,
+            (true, false) => Shown::Everything,
+        };
+        py.detach(|| isotach_cli::cdl(&self.file, shown)).map_err(|error| cdl_error(&error))
     }
 
     /// The root group.

@@ -24,7 +24,7 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _native {
     #[pymodule_export]
-    use crate::command::command;
+    use crate::command::{command, generate};
     #[pymodule_export]
     use crate::file::{NativeFile, NativeGroup, cache_statistics, open, set_cache_budget};
     #[pymodule_export]

@@ -20,6 +20,7 @@ use crate::mask::MaskRule;
 use crate::numpy_memory::{Detach, filled};
 use crate::types::{describe, dtype};
 use crate::values::to_array;
+use crate::writing::Place;
 
 /// A variable of an open file.
 #[pyclass(frozen, name = "Variable", module = "isotach._native")]
@@ -154,6 +155,19 @@ impl NativeVariable {
     fn fill_value<'py>(&self, py: Python<'py>) -> PyResult<(bool, Bound<'py, PyAny>)> {
         let fill = py.detach(|| self.variable.fill_value()).map_err(|error| to_python(&error))?;
         Ok((fill.fill, to_array(py, fill.value)?))
+    }
+
+    /// Where data of that shape go that are assigned to `key`.
+    fn place(
+        &self,
+        py: Python<'_>,
+        key: &Bound<'_, PyAny>,
+        data_shape: Vec<u64>,
+    ) -> PyResult<Place> {
+        let found = py.detach(|| self.variable.dimensions()).map_err(|error| to_python(&error))?;
+        let shape: Vec<u64> = found.iter().map(isotach::Dimension::len).collect();
+        let grows: Vec<bool> = found.iter().map(isotach::Dimension::is_unlimited).collect();
+        Place::new(indices(key)?, &shape, &grows, &data_shape)
     }
 
     /// The elements that `key` selects, by netCDF4-python's rules of indexing, unmasked and

@@ -51,8 +51,19 @@ pub(crate) enum Language {
     F,
 }
 
+/// Which values CDL has, besides all that is defined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    /// None.
+    Header,
+    /// Those of coordinate variables.
+    Coordinates,
+    /// All.
+    Everything,
+}
+
 /// Options of `isotach dump`: those of `ncdump`.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct DumpOptions {
     /// Values of coordinate variables only, and the header
     #[arg(short = 'c')]
@@ -173,21 +184,11 @@ struct Dump<'a, 'w> {
 pub(crate) fn run(options: &DumpOptions, sink: &mut dyn Write) -> Result<()> {
     let path = Path::new(&options.file);
     let file = File::open(path)?;
-    let format = file.format()?;
     if options.kind {
-        writeln!(sink, "{}", kind(format))?;
+        writeln!(sink, "{}", kind(file.format()?))?;
         return Ok(sink.flush()?);
     }
-    let wanted = Wanted::find(&file, &options.variables, &options.groups)?;
-    let mut dump = Dump {
-        options,
-        out: Out::new(sink, options.line_length as usize),
-        format,
-        wanted,
-        bounds: None,
-        progress: Progress::hidden(),
-        incomplete: false,
-    };
+    let mut dump = Dump::new(options, &file, sink)?;
     // On a terminal the dump itself shows how far it is; behind a pipe may be a pager.
     if goes_to_file() {
         dump.progress = Progress::of(|| dump.value_bytes(&file.root(), 0).unwrap_or(0));
@@ -196,7 +197,7 @@ pub(crate) fn run(options: &DumpOptions, sink: &mut dyn Write) -> Result<()> {
     if options.json {
         dump.json(&file)?;
     } else if options.xml {
-        if format == Format::NetCdf4 {
+        if dump.format == Format::NetCdf4 {
             return Err(CliError::NotClassicModel);
         }
         dump.xml(&file, &shown)?;
@@ -204,8 +205,27 @@ pub(crate) fn run(options: &DumpOptions, sink: &mut dyn Write) -> Result<()> {
         let name = options.name.as_deref().unwrap_or_else(|| name::of_file(&shown));
         dump.cdl(&file, name)?;
     }
-    dump.out.flush()?;
-    if dump.incomplete { Err(CliError::Incomplete) } else { Ok(()) }
+    dump.finish()
+}
+
+/// An open file, also one that is being written, as `isotach dump -s` shows it.
+///
+/// # Errors
+/// Whatever the file has; [`CliError::Incomplete`] where a part of it could not be shown, of which
+/// standard error tells.
+pub fn cdl(file: &File, shown: Shown) -> Result<String> {
+    let options = DumpOptions {
+        special: true,
+        header: shown == Shown::Header,
+        coordinates: shown == Shown::Coordinates,
+        line_length: 80,
+        ..DumpOptions::default()
+    };
+    let mut text = Vec::new();
+    let mut dump = Dump::new(&options, file, &mut text)?;
+    dump.cdl(file, name::of_file(file.name()))?;
+    dump.finish()?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
 /// The kind of file as `-k` and `_Format` tell it.
@@ -219,7 +239,24 @@ fn kind(format: Format) -> &'static str {
     }
 }
 
-impl Dump<'_, '_> {
+impl<'a, 'w> Dump<'a, 'w> {
+    fn new(options: &'a DumpOptions, file: &File, sink: &'w mut dyn Write) -> Result<Self> {
+        Ok(Self {
+            options,
+            out: Out::new(sink, options.line_length as usize),
+            format: file.format()?,
+            wanted: Wanted::find(file, &options.variables, &options.groups)?,
+            bounds: None,
+            progress: Progress::hidden(),
+            incomplete: false,
+        })
+    }
+
+    fn finish(mut self) -> Result<()> {
+        self.out.flush()?;
+        if self.incomplete { Err(CliError::Incomplete) } else { Ok(()) }
+    }
+
     fn cdl(&mut self, file: &File, name: &str) -> Result<()> {
         self.out.put("netcdf ")?;
         self.out.put(name::escaped(name))?;

@@ -94,15 +94,28 @@ pub(crate) fn run(options: &GenerateOptions) -> Result<()> {
         false => fs::read(&options.file),
     };
     let all = super::definitions(&text.map_err(CliError::Input)?)?;
-    let format = options.format(&all);
+    write_to(&options.output(&all)?, &all, options.format(&all))
+}
+
+/// Writes the file that a text in CDL describes, in its own format where none is given. A file that
+/// is there is replaced; where anything fails, it stays as it was.
+///
+/// # Errors
+/// What is wrong with the text, or why the file cannot be written.
+pub fn create(path: &Path, text: &[u8], format: Option<Format>) -> Result<()> {
+    let all = super::definitions(text)?;
+    write_to(path, &all, format.unwrap_or_else(|| kind::chosen(&all)))
+}
+
+fn write_to(path: &Path, all: &Definitions, format: Format) -> Result<()> {
     let create = CreateOptions {
         overwrite: Overwrite::Replace,
         // Nobody sees it before it is whole.
         edit: EditOptions { commit_interval: None, ..EditOptions::default() },
         ..CreateOptions::new(format)
     };
-    let writer = create.create(options.output(&all)?)?;
-    match write::write(&all, format, &writer) {
+    let writer = create.create(path)?;
+    match write::write(all, format, &writer) {
         Ok(()) => Ok(writer.close()?),
         Err(refused) => {
             writer.abandon()?;

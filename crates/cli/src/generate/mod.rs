@@ -27,6 +27,7 @@ mod syntax;
 mod tests;
 mod write;
 
+pub use command::create;
 pub(crate) use command::{GenerateOptions, run};
 pub use definitions::{Attribute, Definitions, Dimension, Group, Settings, Type, Variable};
 pub use error::{CdlError, CdlFault, Refused};

@@ -56,7 +56,8 @@ pub(crate) fn edit(
     Ok(NativeWriter { writer: opened.map_err(|error| opening(&error))? })
 }
 
-fn format_named(name: &str) -> PyResult<Format> {
+/// netCDF4-python's name of a format.
+pub(crate) fn format_named(name: &str) -> PyResult<Format> {
     Ok(match name {
         "NETCDF4" => Format::NetCdf4,
         "NETCDF4_CLASSIC" => Format::NetCdf4Classic,

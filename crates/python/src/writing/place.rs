@@ -33,7 +33,7 @@ const NOT_CONFORMING: &str = "shape of data does not conform to slice";
 
 impl Place {
     /// For a variable of `shape`, whose dimensions can grow where `grows` says so.
-    pub(super) fn new(
+    pub(crate) fn new(
         indices: Vec<Index>,
         shape: &[u64],
         grows: &[bool],

@@ -8,7 +8,6 @@ use super::place::Place;
 use super::types::data_type;
 use super::values::values;
 use crate::error::{attribute_error, to_python};
-use crate::index::indices;
 use crate::variable::NativeVariable;
 
 /// A variable of a file that is being written.
@@ -29,20 +28,6 @@ impl NativeVariableWriter {
     fn variable(&self, py: Python<'_>) -> PyResult<NativeVariable> {
         let found = py.detach(|| self.variable.variable()).map_err(|error| to_python(&error))?;
         Ok(NativeVariable::live(found))
-    }
-
-    /// Where data of that shape go that are assigned to `key`.
-    fn place(
-        &self,
-        py: Python<'_>,
-        key: &Bound<'_, PyAny>,
-        data_shape: Vec<u64>,
-    ) -> PyResult<Place> {
-        let found = py.detach(|| self.variable.variable()?.dimensions());
-        let dimensions = found.map_err(|error| to_python(&error))?;
-        let shape: Vec<u64> = dimensions.iter().map(isotach::Dimension::len).collect();
-        let grows: Vec<bool> = dimensions.iter().map(isotach::Dimension::is_unlimited).collect();
-        Place::new(indices(key)?, &shape, &grows, &data_shape)
     }
 
     /// Writes elements out of their memory, in this machine's byte order and laid out as
