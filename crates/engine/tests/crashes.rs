@@ -9,6 +9,8 @@ mod support {
     pub mod contents;
 }
 
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use isotach::model::selection::{Axis, Selection};
@@ -27,6 +29,11 @@ use support::contents::{contents, try_contents};
 /// What is done before a commit. It finds all things by their names, as it is also done by who opens
 /// what a crash left.
 type Step = Box<dyn Fn(&Writer)>;
+
+/// Losses of power of one scenario where there is time for it; some of them leave the same.
+const LONG_LOSSES: usize = 8000;
+/// Different crashes that a scenario is judged after then, at least.
+const LEAST_LONG: usize = 1000;
 
 /// A file, and what is done to it from commit to commit.
 struct Scenario {
@@ -65,15 +72,23 @@ impl Scenario {
         self
     }
 
-    /// Tries crashes of every kind, about `most` of each.
+    /// Tries crashes of every kind, about `most` of each; all there are, and so many losses of power that
+    /// they are thousands, where there is time for it (`ISOTACH_LONG_TESTS`).
     fn survives(&self, most: usize) {
+        let is_long = std::env::var_os("ISOTACH_LONG_TESTS").is_some();
+        let most = if is_long { usize::MAX } else { most };
+        let mut judged = 0;
         for durability in [Durability::Process, Durability::Power] {
             let run = Run::new(self, durability);
-            run.judge(most, |see| run.recording.killed_images(see));
+            judged += run.judge(most, |see| run.recording.killed_images(see));
             if durability == Durability::Power {
-                run.judge(most, |see| run.recording.power_loss_images(7, 3, see));
+                let events = run.recording.events().len() + 1;
+                let count = if is_long { LONG_LOSSES.div_ceil(events) } else { 3 };
+                judged += run.judge(most, |see| run.recording.power_loss_images(7, count, see));
             }
         }
+        println!("{judged} crashes");
+        assert!(!is_long || judged >= LEAST_LONG, "only {judged} crashes");
     }
 }
 
@@ -115,20 +130,22 @@ impl<'s> Run<'s> {
         Self { scenario, recording: storage.recording(), states }
     }
 
-    /// Looks at about `most` of the images, and goes on from some of them.
-    fn judge(&self, most: usize, images: impl Fn(&mut dyn FnMut(&CrashImage))) {
+    /// Looks at about `most` of the images, each only once, and goes on from some of them. Tells how many
+    /// there were.
+    fn judge(&self, most: usize, images: impl Fn(&mut dyn FnMut(&CrashImage))) -> usize {
         let mut count = 0;
         images(&mut |_| count += 1);
-        let most = if std::env::var_os("ISOTACH_LONG_TESTS").is_some() { count } else { most };
         let mut random = Random::new(1);
+        let mut judged = HashSet::new();
         images(&mut |image| {
-            if random.below(count as u64) < most as u64 {
+            if random.below(count) < most as u64 && judged.insert(fingerprint(image)) {
                 let shown = self.state_of(image);
                 if random.below(10) == 0 {
                     self.go_on(image, shown);
                 }
             }
         });
+        judged.len()
     }
 
     /// Which state is seen; `None` where the file had not come about.
@@ -174,6 +191,12 @@ impl<'s> Run<'s> {
             differences(&seen, expected)
         );
     }
+}
+
+fn fingerprint(image: &CrashImage) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (image.events, &image.bytes).hash(&mut hasher);
+    hasher.finish()
 }
 
 /// The lines that differ, from shortly before they do.
@@ -473,7 +496,7 @@ fn classic_files() {
                 let fixed = variable(&writer.root(), "fixed");
                 fixed.set_attribute("units", "m").unwrap();
             })
-            .repeat(6, |writer, record| {
+            .repeat(20, |writer, record| {
                 let root = writer.root();
                 let row = select([range(record * 2, 1), range(0, 5)]);
                 variable(&root, "a").write_as(&row, &[record as i16; 5]).unwrap();
@@ -492,7 +515,7 @@ fn classic_files() {
                 root.define_variable("new", Atomic::Float, &[time, x], plain()).unwrap();
             })
             .then(|writer| {
-                let row = select([range(12, 2), range(0, 5)]);
+                let row = select([range(40, 2), range(0, 5)]);
                 variable(&writer.root(), "new").write_as(&row, &[0.5_f32; 10]).unwrap();
             })
             .then(|writer| {

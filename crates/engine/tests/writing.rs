@@ -50,6 +50,33 @@ fn an_empty_file() {
     }
 }
 
+/// HDF5 has one name for a group, a type and a dimension; a variable steps aside for a dimension.
+#[test]
+fn names_that_groups_and_dimensions_cannot_share() {
+    let root = create(Format::NetCdf4).root();
+    let taken = |error: isotach::Error, wanted: &'static str| {
+        let name = wanted.to_owned();
+        let fault = DefinitionFault::NameInUse { what: wanted, name };
+        assert!(matches!(&error.kind, ErrorKind::Definition(found) if *found == fault), "{error}");
+    };
+    let list = |name| UserType::vlen(name, DataType::Atomic(Atomic::Int)).unwrap();
+    root.define_group("group").unwrap();
+    root.define_type(list("type")).unwrap();
+    let dimension = root.define_dimension("dimension", Some(2)).unwrap();
+    root.define_variable("variable", Atomic::Int, &[dimension], Default::default()).unwrap();
+    taken(root.define_dimension("group", None).unwrap_err(), "group");
+    taken(root.define_dimension("type", None).unwrap_err(), "type");
+    taken(root.define_group("dimension").map(drop).unwrap_err(), "dimension");
+    taken(root.define_type(list("dimension")).unwrap_err(), "dimension");
+    let group = root.group("group").unwrap().unwrap();
+    taken(group.rename("dimension").unwrap_err(), "dimension");
+    let writer = create(Format::NetCdf4);
+    writer.root().define_group("group").unwrap();
+    let moved = writer.root().define_dimension("variable", Some(1)).unwrap();
+    taken(writer.rename_dimension(moved, "group").unwrap_err(), "group");
+    root.define_dimension("variable", Some(3)).unwrap();
+}
+
 #[test]
 fn dimensions_attributes_variables_and_values() {
     for format in ALL_FORMATS {

@@ -35,11 +35,7 @@ impl Draft {
         rules::dimension(self.format, len, has_unlimited)?;
         let (creation, id) = (self.next_creation(), DimensionId(self.dimensions.len()));
         self.touch(Item::Dimension(id));
-        let owner = self.members_mut(group)?;
-        if owner.dimensions.contains_key(&name) {
-            return Err(in_use("dimension", &name));
-        }
-        owner.dimensions.insert(Arc::clone(&name), id);
+        self.free_dimension_name(group, &name)?.dimensions.insert(Arc::clone(&name), id);
         let number = self.next_dimension_number;
         self.next_dimension_number += 1;
         self.dimensions.push(Some(DimensionDraft {
@@ -59,7 +55,7 @@ impl Draft {
         let name = rules::name(name)?;
         rules::enhanced(self.format, "groups")?;
         let (creation, id) = (self.next_creation(), GroupId(self.groups.len()));
-        let owner = self.free_name(parent, &name)?;
+        let owner = self.unshared_name(parent, &name)?;
         let path = owner.path_of(&name).into();
         owner.groups.insert(Arc::clone(&name), id);
         self.touch(Item::Group(id));
@@ -75,7 +71,7 @@ impl Draft {
             self.check_type(part)?;
         }
         let (creation, id) = (self.next_creation(), TypeId(self.types.len()));
-        let owner = self.free_name(group, &name)?;
+        let owner = self.unshared_name(group, &name)?;
         let user = UserType { name: name.to_string(), group: owner.path.to_string(), ..user };
         owner.types.insert(name, id);
         self.touch(Item::Type(id));
@@ -172,11 +168,7 @@ impl Draft {
             let dimension = self.dimension(id)?;
             (dimension.group, Arc::clone(&dimension.name))
         };
-        let owner = self.members_mut(group)?;
-        if owner.dimensions.contains_key(&to) {
-            return Err(in_use("dimension", &to));
-        }
-        rename_key(&mut owner.dimensions, &from, &to);
+        rename_key(&mut self.free_dimension_name(group, &to)?.dimensions, &from, &to);
         self.touch(Item::Dimension(id));
         if let Some(Some(dimension)) = self.dimensions.get_mut(id.0) {
             dimension.name = to;
@@ -207,7 +199,7 @@ impl Draft {
             let parent = group.parent.ok_or(DefinitionFault::RootGroup)?;
             (parent, Arc::clone(&group.name))
         };
-        rename_key(&mut self.free_name(parent, &to)?.groups, &from, &to);
+        rename_key(&mut self.unshared_name(parent, &to)?.groups, &from, &to);
         self.group_mut(id)?.name = to;
         self.renew_paths(id)
     }
@@ -331,6 +323,28 @@ impl Draft {
         match owner.kind_of(name) {
             Some(what) => Err(in_use(what, name)),
             None => Ok(owner),
+        }
+    }
+
+    /// The same for groups and types: HDF5 has one name for them and for dimensions, whereas a variable
+    /// can step aside.
+    fn unshared_name(&mut self, group: GroupId, name: &str) -> Defined<&mut GroupDraft> {
+        let owner = self.free_name(group, name)?;
+        if owner.dimensions.contains_key(name) {
+            return Err(in_use("dimension", name));
+        }
+        Ok(owner)
+    }
+
+    /// The group, in which no dimension, group or type has `name` yet.
+    fn free_dimension_name(&mut self, group: GroupId, name: &str) -> Defined<&mut GroupDraft> {
+        let owner = self.members_mut(group)?;
+        if owner.dimensions.contains_key(name) {
+            return Err(in_use("dimension", name));
+        }
+        match owner.kind_of(name) {
+            Some(what) if !owner.variables.contains_key(name) => Err(in_use(what, name)),
+            _ => Ok(owner),
         }
     }
 
