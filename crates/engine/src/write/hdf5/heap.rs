@@ -20,9 +20,6 @@ use crate::write::target::Target;
 /// before, up to the greatest.
 const FIRST_COLLECTION_BYTES: u64 = 4 << 10;
 const LARGEST_COLLECTION_BYTES: u64 = 256 << 10;
-/// Bytes of a collection's header with the free space's, and of an object's header with its padding.
-const COLLECTION_OVERHEAD_BYTES: u64 = 32;
-const OBJECT_OVERHEAD_BYTES: u64 = 24;
 /// Collections that are kept after they were written, for reading.
 const KEPT_COLLECTIONS: usize = 16;
 
@@ -88,9 +85,8 @@ impl FileHeap {
     /// Keeps an object; gives its collection's address and its index there.
     fn keep(&self, object: &[u8]) -> Result<(u64, u32)> {
         let mut state = self.lock();
-        let needed = object.len() as u64 + OBJECT_OVERHEAD_BYTES;
         if let Some(mut open) = state.open.take() {
-            if open.builder.byte_len() + needed <= open.capacity
+            if open.builder.byte_len_with(object.len() as u64) <= open.capacity
                 && let Some(index) = open.push(object)
             {
                 let address = open.address;
@@ -99,11 +95,10 @@ impl FileHeap {
             }
             self.write(&mut state, open)?;
         }
-        let capacity =
-            state.next_bytes.max((COLLECTION_OVERHEAD_BYTES + needed).next_multiple_of(8));
+        let builder = GlobalHeapBuilder::new(Sizes::default());
+        let capacity = state.next_bytes.max(builder.byte_len_with(object.len() as u64));
         state.next_bytes = (2 * state.next_bytes).min(LARGEST_COLLECTION_BYTES);
         let address = self.target.space.allocate(capacity, 8);
-        let builder = GlobalHeapBuilder::new(Sizes::default());
         let mut open = Open { address, capacity, builder, objects: Vec::new() };
         // The first object of a collection always has an index.
         let index = open.push(object).unwrap_or_default();

@@ -112,8 +112,7 @@ impl GlobalHeapBuilder {
     /// 65,535 objects, which is all that indexes can tell apart, or its size would not fit.
     pub fn push(&mut self, object: &[u8]) -> Option<u16> {
         let index = self.count.checked_add(1)?;
-        let byte_len = self.byte_len() + self.header_bytes() + padded(object.len() as u64);
-        self.sizes.check_space(STRUCTURE, 0, byte_len).ok()?;
+        self.sizes.check_space(STRUCTURE, 0, self.byte_len_with(object.len() as u64)).ok()?;
         self.count = index;
         self.objects.u16(index);
         // The libraries count references to objects that they share, which these are not.
@@ -133,7 +132,16 @@ impl GlobalHeapBuilder {
 
     /// Bytes of the collection as it is now.
     pub fn byte_len(&self) -> u64 {
-        let used = self.header_bytes() + self.objects.len() as u64;
+        self.whole(self.header_bytes() + self.objects.len() as u64)
+    }
+
+    /// Bytes of the collection with one more object of `object_bytes`.
+    pub fn byte_len_with(&self, object_bytes: u64) -> u64 {
+        self.whole(2 * self.header_bytes() + self.objects.len() as u64 + padded(object_bytes))
+    }
+
+    /// Bytes of a collection of which `used` are not free.
+    fn whole(&self, used: u64) -> u64 {
         match MIN_COLLECTION_BYTES.checked_sub(used) {
             // The free space, where there is any, has a header of its own.
             Some(free) if free > 0 => used + free.max(self.header_bytes()),
