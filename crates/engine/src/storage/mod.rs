@@ -16,9 +16,11 @@ pub mod metadata;
 pub(crate) mod overlay;
 pub(crate) mod reopening;
 pub mod replacement;
+mod reservation;
 pub(crate) mod shifted;
 pub(crate) mod uninit;
 pub mod writable_file;
+mod write_behind;
 
 pub use growing_memory::GrowingMemory;
 pub use local::LocalFile;
@@ -26,6 +28,7 @@ pub use memory::Memory;
 pub use metadata::{MetadataBytes, MetadataReader};
 pub use replacement::Replacement;
 pub use writable_file::{Creation, WritableFile};
+pub(crate) use write_behind::WriteBehind;
 
 use crate::error::{Error, ErrorKind};
 

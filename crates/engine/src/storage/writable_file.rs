@@ -6,11 +6,12 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 
+use super::reservation::Reservation;
 use super::{LocalFile, Storage, WritableStorage};
 use crate::error::{Error, ErrorKind, Result, User};
 
@@ -25,7 +26,9 @@ const MOST_ATTEMPTS: usize = 8;
 #[derive(Debug)]
 pub struct WritableFile {
     file: LocalFile,
-    claim: Mutex<Option<Claim>>,
+    /// Shared by those who write, so that nobody does when others may; `None` from then on.
+    claim: RwLock<Option<Claim>>,
+    reservation: Reservation,
 }
 
 /// What is to become of a file that is there, or is not there.
@@ -66,7 +69,9 @@ impl WritableFile {
             if opened != identity(&std::fs::metadata(path).map_err(fail)?) {
                 continue;
             }
-            if creation == Creation::Truncate {
+            // A new file is not emptied: ext4 takes that for a file being replaced, and writes all of
+            // it to the disk when it is closed.
+            if creation == Creation::Truncate && file.len().map_err(fail)? > 0 {
                 file.set_len(0).map_err(fail)?;
             }
             return Ok(file);
@@ -83,15 +88,34 @@ impl WritableFile {
         if lock && let Some(user) = other_user(&file).map_err(fail)? {
             return Err(in_use(user));
         }
-        Ok(Self { file: file.into(), claim: Mutex::new(Some(claim)) })
+        let reservation = Reservation::new(&file);
+        Ok(Self { file: file.into(), claim: RwLock::new(Some(claim)), reservation })
     }
 
     /// Lets others write the file, though somebody may still read through this value.
     pub fn release(&self) {
-        if let Some(claim) = self.claim.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        if let Some(claim) = self.claim.write().unwrap_or_else(PoisonError::into_inner).take() {
+            self.reservation.give_back(self.file.file());
             // Where there are no locks there is none to give back.
             let _ = rustix::fs::flock(self.file.file(), FlockOperation::Unlock);
             drop(claim);
+        }
+    }
+}
+
+impl Drop for WritableFile {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+impl WritableFile {
+    /// Does `work` as long as nobody else may write.
+    fn alone(&self, work: impl FnOnce(&File) -> io::Result<()>) -> io::Result<()> {
+        let claim = self.claim.read().unwrap_or_else(PoisonError::into_inner);
+        match &*claim {
+            Some(_) => work(self.file.file()),
+            None => Err(io::Error::other("the file was closed")),
         }
     }
 }
@@ -161,15 +185,18 @@ impl Storage for WritableFile {
 
 impl WritableStorage for WritableFile {
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        self.file.file().write_all_at(bytes, offset)
+        self.alone(|file| {
+            self.reservation.reach(file, offset, bytes.len() as u64);
+            file.write_all_at(bytes, offset)
+        })
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        self.file.file().set_len(len)
+        self.alone(|file| file.set_len(len))
     }
 
     fn sync(&self) -> io::Result<()> {
-        self.file.file().sync_data()
+        self.alone(File::sync_data)
     }
 }
 

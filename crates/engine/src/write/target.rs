@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::space::Space;
 use crate::error::{Error, ErrorKind, Result};
-use crate::storage::{Storage, WritableStorage, storage_error, write_error};
+use crate::storage::{Storage, WritableStorage, WriteBehind, storage_error, write_error};
 
 /// See the module. Cheap to clone.
 #[derive(Clone)]
@@ -20,6 +20,12 @@ impl Target {
     pub(crate) fn write(&self, address: u64, bytes: &[u8]) -> Result<()> {
         let write = self.storage.write_at(address, bytes);
         write.map_err(|source| self.write_error(address, bytes.len() as u64, source))
+    }
+
+    /// The same target, small writes to which gather before they go to its storage.
+    pub(crate) fn gathering(self) -> (Self, Arc<WriteBehind>) {
+        let behind = Arc::new(WriteBehind::new(self.storage));
+        (Self { storage: Arc::clone(&behind) as _, ..self }, behind)
     }
 
     /// The same bytes for those who read.

@@ -66,6 +66,8 @@ pub(super) struct Turns {
 #[derive(Default)]
 struct TurnState {
     next: usize,
+    /// How many wait: waking nobody is a call to the system too.
+    waiting: usize,
     /// A worker failed, and will not have its turn.
     is_over: bool,
 }
@@ -75,12 +77,15 @@ impl Turns {
     fn take<R>(&self, turn: usize, work: impl FnOnce() -> R) -> R {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         while state.next < turn && !state.is_over {
+            state.waiting += 1;
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.waiting -= 1;
         }
         let done = work();
         state.next = state.next.max(turn + 1);
-        drop(state);
-        self.changed.notify_all();
+        if state.waiting > 0 {
+            self.changed.notify_all();
+        }
         done
     }
 

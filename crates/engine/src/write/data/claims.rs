@@ -23,6 +23,8 @@ pub(super) struct Claims {
 struct Held {
     boxes: Vec<(u64, ChunkBox)>,
     next: u64,
+    /// How many wait: waking nobody is a call to the system too.
+    waiting: usize,
 }
 
 /// A claim, until it is dropped.
@@ -66,7 +68,9 @@ impl Claims {
     pub(super) fn wait_for(self: &Arc<Self>, wanted: ChunkBox) -> Claim {
         let mut held = self.lock();
         while held.boxes.iter().any(|(_, other)| other.meets(&wanted)) {
+            held.waiting += 1;
             held = self.given_back.wait(held).unwrap_or_else(PoisonError::into_inner);
+            held.waiting -= 1;
         }
         self.put(held, wanted)
     }
@@ -95,7 +99,10 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        self.claims.lock().boxes.retain(|(number, _)| *number != self.number);
-        self.claims.given_back.notify_all();
+        let mut held = self.claims.lock();
+        held.boxes.retain(|(number, _)| *number != self.number);
+        if held.waiting > 0 {
+            self.claims.given_back.notify_all();
+        }
     }
 }

@@ -48,6 +48,7 @@ use crate::error::{DefinitionFault, Error, ErrorKind, Result};
 use crate::mapping::hdf5;
 use crate::plan::layout::{ArrayId, ArrayLayout, Placement};
 use crate::read::Array;
+use crate::storage::WriteBehind;
 use crate::variable::{FilterUse, StorageInfo};
 use crate::writer::{CreateOptions, Layout as Structures};
 
@@ -61,6 +62,8 @@ const MOST_BYTES_TOGETHER: usize = 4 << 20;
 /// A netCDF-4 file that is being written.
 pub(super) struct Hdf5Backend {
     target: Target,
+    /// The storage of the target: a commit begins when it keeps nothing back.
+    behind: Arc<WriteBehind>,
     committer: Committer,
     heap: Arc<FileHeap>,
     variables: RwLock<HashMap<VariableId, Arc<WrittenVariable>>>,
@@ -108,9 +111,11 @@ impl Hdf5Backend {
         target.space.allocate(SUPERBLOCK_BYTES, ALIGNMENT);
         let storage = Arc::clone(&target.storage);
         let committer = Committer::open(&target.name, storage, 0, 0, options.edit.durability)?;
+        let (target, behind) = target.gathering();
         Ok(Self {
             heap: Arc::new(FileHeap::new(target.clone())),
             target,
+            behind,
             committer,
             variables: RwLock::default(),
             put_into: Mutex::default(),
@@ -152,9 +157,11 @@ impl Hdf5Backend {
         let mut opened = Objects::default();
         let btree_k = objects.btree_k()?;
         opened.adopt(&origins, btree_k);
+        let (target, behind) = target.gathering();
         Ok(Self {
             heap: Arc::new(FileHeap::new(target.clone())),
             target,
+            behind,
             committer,
             variables: RwLock::default(),
             put_into: Mutex::default(),
@@ -456,6 +463,10 @@ impl Hdf5Backend {
         for (address, bytes) in changes.freed {
             target.space.free(address, bytes);
         }
+        self.behind.flush().map_err(|source| {
+            let kept = self.behind.pending();
+            target.write_error(kept.start, kept.end - kept.start, source)
+        })?;
         let superblock = |end| self.superblock(end);
         let applied = self.committer.apply(&target.space, &commit, 0, superblock);
         applied.map_err(CommitError::into_error)
