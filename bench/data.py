@@ -140,3 +140,19 @@ def contiguous(megabytes):
                 v[start:stop] = np.random.default_rng(start).normal(size=(stop - start, 8192))
 
     return made(f"contiguous_{megabytes}.nc", write)
+
+
+def default_chunks(module, is_unlimited):
+    """float32 `v(720, 361, 720)`, deflated, in the chunks that `module` chooses by itself."""
+
+    def write(path):
+        with module.Dataset(path, "w") as ds:
+            ds.createDimension("time", None if is_unlimited else 720)
+            ds.createDimension("lat", 361)
+            ds.createDimension("lon", 720)
+            v = ds.createVariable("v", "f4", ("time", "lat", "lon"), zlib=True, complevel=1)
+            for t in range(0, 720, 80):
+                v[t : t + 80] = smooth((80, 361, 720), t)
+
+    kind = "unlimited" if is_unlimited else "fixed"
+    return made(f"default_chunks_{module.__name__}_{kind}.nc", write)

@@ -232,3 +232,36 @@ def map_series():
         )
         ours = times.pop("isotach")
         yield f"1,000 random time series across maps, {kind}", "1/5", ours, times
+
+
+@row
+def default_chunks():
+    """Maps and series out of files whose chunks nobody chose, all read by netCDF4-python."""
+
+    def read(path, pick):
+        with netCDF4.Dataset(path) as dataset:
+            dataset.set_auto_maskandscale(False)
+            variable = dataset["v"]
+            for turn in range(5):
+                pick(variable, 97 * turn)
+
+    def chunks_of(path):
+        with netCDF4.Dataset(path) as dataset:
+            return " x ".join(map(str, dataset["v"].chunking()))
+
+    for is_unlimited in (True, False):
+        paths = {
+            name: warm(data.default_chunks(module, is_unlimited))
+            for name, module in (("isotach", isotach), ("libnetcdf", netCDF4))
+        }
+        for what, pick in (
+            ("map", lambda v, n: v[n]),
+            ("series", lambda v, n: v[:, n % 361, n]),
+        ):
+            times = race({name: lambda p=p, g=pick: read(p, g) for name, p in paths.items()})
+            shape = "v(time, 361, 720)" if is_unlimited else "v(720, 361, 720)"
+            work = (
+                f"one {what} of {shape} by netCDF4-python, default chunks"
+                f" {chunks_of(paths['isotach'])} (libnetcdf's {chunks_of(paths['libnetcdf'])})"
+            )
+            yield work, "", times["isotach"] / 5, {"libnetcdf's chunks": times["libnetcdf"] / 5}
