@@ -3,6 +3,7 @@
 import inspect
 import pathlib
 
+import h5py
 import isotach
 import netCDF4
 import numpy as np
@@ -251,3 +252,58 @@ def test_clobber_may_be_a_number(tmp_path, library):
     library.Dataset(tmp_path / "file.nc", "w", clobber=1).close()
     with pytest.raises(OSError):
         library.Dataset(tmp_path / "file.nc", "w", clobber=0)
+
+
+@pytest.mark.parametrize("options", [{}, {"chunksizes": (64,), "zlib": True}])
+def test_alignment(tmp_path, options):
+    data = np.random.default_rng(1).integers(0, 2**60, 1000)
+    isotach.set_alignment(256, 4096)
+    try:
+        with isotach.Dataset(tmp_path / "file.nc", "w") as dataset:
+            dataset.createDimension("x", 1000)
+            for name in "abc":
+                dataset.createVariable(name, "i8", ("x",), **options)[:] = data
+        with isotach.Dataset(tmp_path / "file.nc", "r+") as dataset:
+            dataset.createVariable("later", "i8", ("x",), **options)[:] = data
+    finally:
+        isotach.set_alignment(1, 1)
+    assert isotach.get_alignment() == (1, 1)
+    with h5py.File(tmp_path / "file.nc") as file:
+        for name in ("a", "b", "c", "later"):
+            np.testing.assert_array_equal(file[name][:], data)
+            found = file[name].id
+            places = [(found.get_offset(), found.get_storage_size())]
+            if options:
+                chunks = [found.get_chunk_info(n) for n in range(found.get_num_chunks())]
+                places = [(chunk.byte_offset, chunk.size) for chunk in chunks]
+            assert all(address % 4096 == 0 for address, size in places if size >= 256)
+
+
+def test_strings_in_compounds_of_any_layout(tmp_path):
+    packed = np.dtype([("value", "f4"), ("name", "S10")])
+    characters = np.dtype([("value", "f4"), ("name", "S1", (10,))])
+    data = np.array([(123, "Boulder"), (3.5, "New York")], packed)
+    with isotach.Dataset(tmp_path / "file.nc", "w") as dataset:
+        dataset.createDimension("x", 2)
+        station = dataset.createCompoundType(packed, "station")
+        for given in (data, data.view(characters), data.astype(station.dtype_view)):
+            variable = dataset.createVariable(f"v{len(dataset.variables)}", station, ("x",))
+            variable[:] = given
+            assert variable[:]["name"].tolist() == [b"Boulder", b"New York"]
+            assert variable[:]["value"].tolist() == [123, 3.5]
+
+
+def test_types_of_other_groups(tmp_path):
+    with isotach.Dataset(tmp_path / "file.nc", "w") as dataset:
+        types = dataset.createGroup("types")
+        point = types.createCompoundType([("x", "f4"), ("y", "i2")], "point")
+        answer = types.createEnumType("i1", "answer", {"no": 0, "yes": 1})
+        for group in (dataset, dataset.createGroup("before"), dataset.createGroup("zebra/below")):
+            group.createVariable("place", point, ())[...] = np.array((1, 2), point.dtype)
+            group.createVariable("told", answer, ())[...] = 1
+    with isotach.Dataset(tmp_path / "file.nc") as dataset:
+        for group in (dataset, dataset["before"], dataset["zebra/below"]):
+            assert group["place"].datatype.name == "point"
+            assert group["place"][...].tolist() == (1, 2)
+            assert group["told"].datatype.enum_dict == {"no": 0, "yes": 1}
+            assert not group.cmptypes

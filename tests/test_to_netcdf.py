@@ -421,8 +421,12 @@ def test_other_errors(tmp_path):
         isotach.to_netcdf(a_dataset(), path, "w", append_dim="time")
     with pytest.raises(ValueError, match="mode must be"):
         isotach.to_netcdf(a_dataset(), path, "x")
-    with pytest.raises(ValueError, match="without a path"):
+    with pytest.raises(NotImplementedError, match="without a path"):
         isotach.to_netcdf(a_dataset(), compute=False)
+    with pytest.raises(ValueError, match="without a path"):
+        isotach.to_netcdf(a_dataset(), mode="a")
+    with pytest.raises(ValueError, match="invalid_netcdf"):
+        isotach.to_netcdf(a_dataset(), path, invalid_netcdf=True)
     with pytest.raises(ValueError, match="unlimited_dims"):
         isotach.to_netcdf(a_dataset(), path, unlimited_dims=["nowhere"])
     with pytest.raises(ValueError, match="unexpected encoding"):
@@ -431,3 +435,43 @@ def test_other_errors(tmp_path):
         isotach.to_netcdf(a_dataset().assign_attrs(bad={}), path)
     with pytest.raises(TypeError, match="Invalid name"):
         isotach.to_netcdf(a_dataset().rename(air=1), path)
+
+
+@pytest.mark.parametrize("format", ["NETCDF4", "NETCDF3_CLASSIC"])
+def test_complex_numbers(tmp_path, format):
+    numbers = np.array([[1 + 2j, 3j], [4, 0]])
+    dataset = xr.Dataset({"z": (("x", "y"), numbers), "one": ((), np.complex64(2j))})
+    path = tmp_path / "file.nc"
+    with pytest.raises(ValueError, match="auto_complex"):
+        isotach.to_netcdf(dataset, path, format=format)
+    isotach.to_netcdf(dataset, path, format=format, auto_complex=True)
+    for engine in ("isotach", "netcdf4"):
+        with xr.open_dataset(path, engine=engine, auto_complex=True) as read:
+            xr.testing.assert_identical(read.load(), dataset)
+            assert read["one"].dtype == np.complex64
+    if format == "NETCDF4":
+        encoding = {"z": {"chunksizes": (1, 2)}}
+        isotach.to_netcdf(dataset, path, auto_complex=True, encoding=encoding)
+        with xr.open_dataset(path, engine="isotach", auto_complex=True, chunks={}) as read:
+            assert read["z"].chunks == ((1, 1), (2,))
+            xr.testing.assert_identical(read.compute(), dataset)
+
+
+def test_file_objects():
+    dataset = a_dataset()
+    file = io.BytesIO()
+    assert isotach.to_netcdf(dataset, file) is None
+    assert not file.closed
+    assert file.getvalue() == bytes(isotach.to_netcdf(dataset))
+    with xr.open_dataset(file, engine="isotach") as read:
+        xr.testing.assert_equal(read.load(), dataset)
+
+
+def test_unlimited_dimensions_that_are_gone(tmp_path):
+    dataset = a_dataset()
+    dataset.encoding["unlimited_dims"] = "time"
+    isotach.to_netcdf(dataset, tmp_path / "file.nc")
+    with isotach.Dataset(tmp_path / "file.nc") as file:
+        assert file.dimensions["time"].isunlimited()
+    with pytest.warns(UserWarning, match=r"declared in 'dataset.encoding'"):
+        isotach.to_netcdf(dataset.isel(time=0), tmp_path / "file.nc")

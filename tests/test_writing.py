@@ -942,5 +942,9 @@ def test_fill_mode(tmp_path):
         off[:] = 1
         dataset.set_fill_on()
         dataset.createVariable("on", "f4", ("x",))
+        dataset.set_fill_off()
+        dataset.createVariable("stated", "f4", ("x",), fill_value=5)[:] = 2
 
-    run_both(tmp_path, script)
+    with isotach.Dataset(run_both(tmp_path, script)) as dataset:
+        assert dataset["stated"]._FillValue == 5
+        assert dataset["stated"].get_fill_value() is None

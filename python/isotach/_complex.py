@@ -102,6 +102,10 @@ class _AlongDimension(ComplexVariable):
     def shape(self) -> tuple[int, ...]:
         return self._stored.shape()[:-1]
 
+    def storage(self) -> Any:
+        kind, chunks, *others = self._stored.storage()
+        return (kind, chunks and chunks[:-1], *others)
+
     def read(self, key: Any) -> Any:
         parts = np.ascontiguousarray(self._stored.read(_and_parts(key)))
         return parts.view(self._dtype)[..., 0]

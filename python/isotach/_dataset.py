@@ -14,6 +14,7 @@ from isotach import _defining, _native
 from isotach._constants import NO_ATTRIBUTE, NOT_VALID, READ_ONLY, RESERVED
 from isotach._dimension import Dimension
 from isotach._lazy import CLOSED, LazyDict
+from isotach._settings import get_alignment
 from isotach._types import CompoundType, EnumType, VLType, user_type
 from isotach._variable import DEFAULTS, Variable, _find_dimension, _handed_out
 
@@ -110,9 +111,15 @@ class Dataset:
             path = str(source[2] if memory is not None else source[1])
             if mode[0] == "a":
                 content = pathlib.Path(path).read_bytes() if diskless else None
-                session = _native.edit(path, content=content)
+                session = _native.edit(path, content=content, alignment=get_alignment())
             else:
-                session = _native.create(path, format=format, in_memory=in_memory, clobber=clobber)
+                session = _native.create(
+                    path,
+                    format=format,
+                    in_memory=in_memory,
+                    clobber=clobber,
+                    alignment=get_alignment(),
+                )
             file = session.file()
             put(self, "_session", session)
             put(self, "_writer", session.root())

@@ -14,10 +14,17 @@ _Filter = tuple[int, str, list[int]]
 def open(source: Any, *, name: str | None = None, other_files: bool = True) -> File:
     """Opens a path, a bytes-like object, or an object with `seek` and `read`."""
 
-def create(path: str, *, format: str, in_memory: bool = False, clobber: bool = True) -> Writer:
+def create(
+    path: str,
+    *,
+    format: str,
+    in_memory: bool = False,
+    clobber: bool = True,
+    alignment: tuple[int, int] = (0, 0),
+) -> Writer:
     """Creates a file, at a path or in memory under that name."""
 
-def edit(path: str, *, content: bytes | None = None) -> Writer:
+def edit(path: str, *, content: bytes | None = None, alignment: tuple[int, int] = (0, 0)) -> Writer:
     """Opens a file for changing it, or a copy in memory of a file's bytes under that name."""
 
 def command(arguments: list[str]) -> int:

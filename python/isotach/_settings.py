@@ -71,12 +71,14 @@ def set_chunk_cache(
 
 
 def get_alignment() -> tuple[int, int]:
-    """The alignment of new objects that was set."""
+    """Threshold and alignment, in bytes, of what goes to HDF5 files; `(0, 0)` where never set."""
     return _alignment
 
 
 def set_alignment(threshold: int, alignment: int) -> None:
-    """Remembers the alignment of new objects."""
+    """For files that are opened or created from now on: pieces of `threshold` bytes or more begin
+    at multiples of `alignment` bytes. Of no effect on classic files.
+    """
     global _alignment
     with _lock:
         _alignment = (int(threshold), int(alignment))

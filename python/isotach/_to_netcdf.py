@@ -12,7 +12,7 @@ import os
 import posixpath
 import warnings
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import xarray as xr
 from xarray.backends import locks
@@ -40,7 +40,7 @@ _MODES = {"w": "w", "a": "a", "r+": "a"}
 
 def to_netcdf(
     data: xr.Dataset | xr.DataArray | xr.DataTree,
-    path: str | os.PathLike[str] | None = None,
+    path: str | os.PathLike[str] | IO[bytes] | None = None,
     mode: str | None = None,
     *,
     group: str | None = None,
@@ -50,14 +50,19 @@ def to_netcdf(
     compute: bool = True,
     append_dim: Hashable | None = None,
     write_inherited_coords: bool = False,
+    invalid_netcdf: bool = False,
+    auto_complex: bool = False,
 ) -> Any:
     """Writes a dataset, an array or a tree, as xarray's own `to_netcdf` does.
 
-    Without a path, gives the file's bytes. `mode` is `"w"`, or `"a"` to add to a file that may be
+    `path` may be a file object, to which the whole file is written; without a path, gives the
+    file's bytes. `mode` is `"w"`, or `"a"` to add to a file that may be
     there. `encoding` takes what `createVariable` takes, byte orders and all compressions among it,
     besides CF's; for a tree, `encoding` and `unlimited_dims` are by the paths of its nodes. Dask
     arrays are written chunk by chunk by as many threads as there are; with `compute=False` that is
     left to the `dask.delayed` object that is given back, and the file stays open until then.
+    `auto_complex` stores complex numbers as netCDF4-python does; `invalid_netcdf` is refused: what
+    netCDF has no type for is not written.
 
     With `append_dim`, the data go behind those of a file along that unlimited dimension, in the
     file's types, packing and units of time. All its variables along that dimension must be given;
@@ -71,8 +76,14 @@ def to_netcdf(
         raise ValueError(f"mode must be 'w', 'a' or 'r+', got {mode!r}")
     if append_dim is not None and (mode == "w" or encoding):
         raise ValueError("append_dim appends to what is there: it takes no encoding nor mode 'w'")
-    if path is None and (mode != "w" or not compute):
-        raise ValueError("without a path, mode is 'w' and compute is True")
+    if invalid_netcdf:
+        raise ValueError("invalid_netcdf: only what is netCDF is written")
+    file: Any = None if isinstance(path, (str, os.PathLike)) else path
+    if path is None or file is not None:
+        if mode != "w":
+            raise ValueError("without a path, mode is 'w'")
+        if not compute:
+            raise NotImplementedError("without a path, to_netcdf() with compute=False is not there")
     if isinstance(data, xr.DataArray):
         data = _array_as_dataset(data)
     parts = list(_parts(data, group, encoding, unlimited_dims, write_inherited_coords))
@@ -84,7 +95,8 @@ def to_netcdf(
         _writers._validate_dataset_names(part.dataset)
         _writers._validate_attrs(part.dataset, "netcdf4")
 
-    store = _open(_normalize_path(path), _MODES[mode], (format or "NETCDF4").upper(), parts)
+    options = {"format": (format or "NETCDF4").upper(), "auto_complex": auto_complex}
+    store = _open(path if file is None else None, _MODES[mode], parts, options)
     writer: Any = ArrayWriter()  # type: ignore[no-untyped-call]
     try:
         # All of it is held against the file before anything is changed.
@@ -99,7 +111,11 @@ def to_netcdf(
         raise
     if not compute:
         return _closed_after(writes, store)
-    return store.close()
+    content = store.close()
+    if file is None:
+        return content
+    file.write(content)
+    return None
 
 
 class _Part(NamedTuple):
@@ -133,13 +149,17 @@ def _parts(
 
 def _unlimited(dataset: xr.Dataset, given: Any) -> list[Hashable]:
     """The dimensions to be unlimited: those given, or else those that were so where it is from."""
-    if given is None:
-        names = set(dataset.encoding.get("unlimited_dims", ())) & set(dataset.dims)
-    else:
-        several = isinstance(given, Iterable) and not isinstance(given, str)
-        names = set(given) if several else {given}
+    is_kept = given is None
+    if is_kept:
+        given = dataset.encoding.get("unlimited_dims", ())
+    several = isinstance(given, Iterable) and not isinstance(given, str)
+    names = set(given) if several else {given}
     if unknown := names - set(dataset.dims):
-        raise ValueError(f"unlimited_dims {unknown!r} are not dimensions of the dataset")
+        where = "dataset.encoding" if is_kept else "unlimited_dims"
+        told = f"Unlimited dimension(s) {unknown!r} declared in {where!r} are not in the dataset"
+        if not is_kept:
+            raise ValueError(told)
+        warnings.warn(told, stacklevel=5)
     return [name for name in dataset.dims if name in names]
 
 
@@ -152,11 +172,14 @@ def _array_as_dataset(array: xr.DataArray) -> xr.Dataset:
     return dataset
 
 
-def _open(path: Any, mode: str, format: str, parts: list[_Part]) -> IsotachWritableDataStore:
+def _open(
+    path: Any, mode: str, parts: list[_Part], options: dict[str, Any]
+) -> IsotachWritableDataStore:
     if path is None:
-        dataset = Dataset(_IN_MEMORY, mode, format=format, memory=b"")
+        dataset = Dataset(_IN_MEMORY, mode, memory=b"", **options)
         return IsotachWritableDataStore(DummyFileManager(dataset))
     chunked = any(v.chunks is not None for part in parts for v in part.dataset.variables.values())
+    path = _normalize_path(path)
     scheduler = getattr(_locks, "get_dask_scheduler", None) or _locks._get_scheduler
     where = scheduler() if chunked else None
     if where == "multiprocessing":
@@ -164,11 +187,9 @@ def _open(path: Any, mode: str, format: str, parts: list[_Part]) -> IsotachWrita
     if where == "distributed":
         # The workers open the file to write their chunks, one after the other.
         lock = _locks.get_write_lock(path)
-        manager: Any = CachingFileManager(
-            _opened, path, mode=mode, kwargs={"format": format}, lock=lock
-        )
+        manager: Any = CachingFileManager(_opened, path, mode=mode, kwargs=options, lock=lock)
         return IsotachWritableDataStore(manager, lock=lock, autoclose=True)
-    return IsotachWritableDataStore(DummyFileManager(Dataset(path, mode, format=format)))
+    return IsotachWritableDataStore(DummyFileManager(Dataset(path, mode, **options)))
 
 
 def _opened(path: str, mode: str, **options: Any) -> Any:

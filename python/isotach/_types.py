@@ -156,6 +156,15 @@ def numpy_dtype(described: Any) -> np.dtype[Any]:
     return np.dtype(f"V{described['size']}")
 
 
+def has_characters(dtype: np.dtype[Any]) -> bool:
+    """Whether a structured dtype has arrays of characters, which may be strings."""
+    members = (dtype[name] for name in dtype.names or ())
+    return any(
+        has_characters(member) or (member.base.kind == "S" and len(member.shape) == 1)
+        for member in members
+    )
+
+
 def with_strings(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The same memory with one-dimensional arrays of characters as strings."""
     if dtype.names is None:

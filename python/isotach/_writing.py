@@ -16,7 +16,7 @@ from numpy import ma
 from isotach._characters import stringtochar
 from isotach._complex import ComplexVariable
 from isotach._constants import READ_ONLY, default_fillvals
-from isotach._types import as_dtype, with_strings
+from isotach._types import as_dtype, has_characters
 
 if TYPE_CHECKING:
     from isotach import _native
@@ -122,9 +122,7 @@ def _with_characters(variable: Variable, array: _Change) -> _Change:
     def characters(data: Any) -> Any:
         if not isinstance(data, (np.ndarray, np.generic)):
             data = np.array(data, view)
-        if with_strings(data.dtype) == view:
-            return data.astype(view).view(dtype)
-        return data
+        return data if has_characters(data.dtype) else data.astype(view).view(dtype)
 
     return characters
 

@@ -19,6 +19,7 @@ from xarray.core import indexing
 from xarray.core.utils import FrozenDict, close_on_error
 
 from isotach import _native
+from isotach._complex import as_complex
 from isotach._dataset import Dataset
 from isotach._filters import filter_dict
 from isotach._types import EnumType
@@ -105,6 +106,8 @@ class IsotachDataStore(AbstractDataStore):
         )
 
     def _variable(self, dataset: Dataset, name: str, native: _native.Variable) -> Variable:
+        if dataset.auto_complex:
+            native = as_complex(native)
         is_netcdf4 = dataset._is_netcdf4
         dimensions, shape = native.dimension_names(), native.shape()
         dtype, user = element_type(native, is_netcdf4)
@@ -170,6 +173,7 @@ class IsotachBackendEntrypoint(BackendEntrypoint):
         "use_cftime",
         "decode_timedelta",
         "group",
+        "auto_complex",
     )
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:
@@ -188,9 +192,11 @@ class IsotachBackendEntrypoint(BackendEntrypoint):
         use_cftime: Any = None,
         decode_timedelta: Any = None,
         group: str | None = None,
+        auto_complex: bool | None = None,
     ) -> XarrayDataset:
-        """One group of a file as a dataset; the root group by default."""
-        store = _store(filename_or_obj, group)
+        """One group of a file as a dataset; the root group by default. With `auto_complex`, pairs
+        and dimensions that netCDF4-python takes for complex numbers are such."""
+        store = _store(filename_or_obj, group, auto_complex)
         return _decoded(
             store,
             mask_and_scale=mask_and_scale,
@@ -216,10 +222,15 @@ class IsotachBackendEntrypoint(BackendEntrypoint):
         return tree
 
     def open_groups_as_dict(
-        self, filename_or_obj: Any, *, group: str | None = None, **options: Any
+        self,
+        filename_or_obj: Any,
+        *,
+        group: str | None = None,
+        auto_complex: bool | None = None,
+        **options: Any,
     ) -> dict[str, XarrayDataset]:
         """All groups of a file by path; with `group`, those below it, by path from there."""
-        store = _store(filename_or_obj, group)
+        store = _store(filename_or_obj, group, auto_complex)
         top = posixpath.join("/", group or "")
         found = {}
         with close_on_error(store):
@@ -258,12 +269,13 @@ def _decoded(store: IsotachDataStore, **options: Any) -> XarrayDataset:
         return dataset
 
 
-def _store(filename_or_obj: Any, group: str | None) -> IsotachDataStore:
+def _store(filename_or_obj: Any, group: str | None, auto_complex: bool | None) -> IsotachDataStore:
     if isinstance(filename_or_obj, IsotachDataStore):
         return filename_or_obj
     if isinstance(filename_or_obj, Dataset):
         return IsotachDataStore(filename_or_obj, group)
-    return IsotachDataStore.open(_normalize_path(filename_or_obj), group)
+    options = {"auto_complex": True} if auto_complex else {}
+    return IsotachDataStore.open(_normalize_path(filename_or_obj), group, **options)
 
 
 def _open(source: Any, mode: str = "r", **options: Any) -> Dataset:

@@ -44,6 +44,7 @@ pub use mapping::hdf5;
 pub use storage::Durability;
 pub use variable::{Endianness, FilterUse, StorageInfo, StorageKind, Variable};
 pub use writer::{
-    AttributeValue, CreateOptions, DimensionHandle, EditOptions, Fill, FilterRequest, GroupWriter,
-    HeaderRoom, Layout, Overwrite, Quantization, VariableOptions, VariableWriter, Writer,
+    Alignment, AttributeValue, CreateOptions, DimensionHandle, EditOptions, Fill, FilterRequest,
+    GroupWriter, HeaderRoom, Layout, Overwrite, Quantization, VariableOptions, VariableWriter,
+    Writer,
 };

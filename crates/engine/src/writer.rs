@@ -24,8 +24,8 @@ use std::sync::Arc;
 
 pub use group::GroupWriter;
 pub use options::{
-    CreateOptions, EditOptions, Fill, FilterRequest, HeaderRoom, Layout, Overwrite, Quantization,
-    VariableOptions,
+    Alignment, CreateOptions, EditOptions, Fill, FilterRequest, HeaderRoom, Layout, Overwrite,
+    Quantization, VariableOptions,
 };
 pub use variable::{AttributeValue, VariableWriter};
 
@@ -96,6 +96,11 @@ impl Writer {
     /// tells what it was.
     pub fn set_fill(&self, fills: bool) -> Result<bool> {
         self.session.change(|draft| Ok(std::mem::replace(&mut draft.fills, fills)))
+    }
+
+    /// Whether variables that are defined now have fill values where they do not say.
+    pub fn fills(&self) -> Result<bool> {
+        self.session.look(|draft| Ok(draft.fills))
     }
 
     /// The dimension as a reader has it; the length of an unlimited one is that of the moment.

@@ -100,7 +100,7 @@ impl Calendar {
     }
 
     /// Hours since 1970.
-    fn hours(self, date: Date) -> f64 {
+    pub(super) fn hours(self, date: Date) -> f64 {
         let days = self.days_to_year(date.year) + self.day_of_year(date) - 1;
         days as f64 * 24.0 + date.hour
     }

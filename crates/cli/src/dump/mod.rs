@@ -35,6 +35,7 @@ use isotach::{File, Format, Group, Variable};
 
 use self::out::Out;
 use self::select::Wanted;
+pub(crate) use self::time::hours_since_1970;
 use self::value::Digits;
 use crate::error::{CliError, Result};
 use crate::progress::Progress;

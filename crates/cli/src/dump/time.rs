@@ -104,6 +104,14 @@ pub(super) fn char_attribute(variable: &Variable, name: &str) -> Option<Vec<u8>>
     }
 }
 
+/// What `time("...")` stands for in CDL; `None` where the text is no date.
+pub(crate) fn hours_since_1970(text: &str) -> Option<f64> {
+    let date = parse_date(text);
+    let has_year = text.trim_start().starts_with(|c: char| c.is_ascii_digit() || "+-".contains(c));
+    let is_date = has_year && (1..=12).contains(&date.month) && (1..=31).contains(&date.day);
+    is_date.then(|| Calendar::Gregorian.hours(date))
+}
+
 /// Reads `year-month-day hour:minute:second` as far as it goes.
 fn parse_date(text: &str) -> Date {
     let mut date = Date { year: 0, month: 1, day: 1, hour: 0.0 };

@@ -33,6 +33,8 @@ pub enum CdlFault {
     Number {
         text: String,
     },
+    /// Between the brackets of `time("...")` is no date.
+    Time,
     /// An integer that its type does not have.
     NumberRange {
         text: String,
@@ -122,6 +124,7 @@ impl fmt::Display for CdlFault {
             Self::Byte { byte } => write!(f, "unexpected {:?}", char::from(*byte)),
             Self::Unterminated { what } => write!(f, "the {what} does not end"),
             Self::Char => f.write_str("single quotes hold one byte"),
+            Self::Time => f.write_str("the double quotes hold no date"),
             Self::Number { text } => write!(f, "{text:?} is no number"),
             Self::NumberRange { text } => write!(f, "{text} does not fit its type"),
             Self::NotUtf8 => f.write_str("a name is not UTF-8"),

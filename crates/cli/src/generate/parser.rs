@@ -4,8 +4,10 @@ use super::error::{CdlError, CdlFault};
 use super::lexer::{Lexer, Section, Token};
 use super::number;
 use super::syntax::{
-    Attribute, Body, Constant, Field, Item, Len, Name, Position, Reference, Statement, TypeClass,
+    Attribute, Body, Constant, Field, Item, Len, Name, Position, Reference, Scalar, Statement,
+    TypeClass,
 };
+use crate::dump::hours_since_1970;
 
 /// Groups in groups and braces in braces: parsing recurses.
 const MAX_DEPTH: usize = 128;
@@ -394,10 +396,26 @@ impl Parser<'_> {
                 Token::Constant(constant) => constant,
                 _ => return Err(self.expected("a constant")),
             },
+            Token::Word(word) if word == "time" => self.time(at)?,
             Token::Word(_) | Token::Path(_) => word_constant(self.reference("a constant")?),
             _ => return Err(self.expected("a constant")),
         };
         Ok(Item { at, constant })
+    }
+
+    /// `time("2000-01-01 06:00")`, hours since 1970; without brackets a name like others.
+    fn time(&mut self, at: Position) -> Parsed<Constant> {
+        let reference = self.reference("a constant")?;
+        if !self.skip_mark(b'(')? {
+            return Ok(word_constant(reference));
+        }
+        let Token::Constant(Constant::Text(text)) = self.advance()? else {
+            return Err(self.expected("a time in double quotes"));
+        };
+        self.mark(b')', "\")\"")?;
+        let hours = std::str::from_utf8(&text).ok().and_then(hours_since_1970);
+        let hours = hours.ok_or(CdlFault::Time.at(at))?;
+        Ok(Constant::Number(Scalar::F64(hours)))
     }
 }
 

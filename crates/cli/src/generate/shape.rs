@@ -8,7 +8,7 @@
 //! int v(r, n, u)   n = 2, r and u unlimited     v = {1}, {2, 3},  {}, {4} ;     r = 2, u = 2
 //! ```
 
-use isotach::model::{Atomic, Values};
+use isotach::model::{Atomic, DataType, UserClass, Values};
 
 use super::chars;
 use super::column::{self, Slot};
@@ -33,7 +33,8 @@ pub(super) fn grow(
 }
 
 /// The elements of a variable, as many as the text has constants for, or all where lists are in
-/// lists. Among them those without a constant are `fill`, or the type's own fill value.
+/// lists and of compound types, which have no fill value of their own in the file. Among them those
+/// without a constant are `fill`, or the type's own fill value.
 pub(super) fn data(
     definitions: &Definitions,
     variable: usize,
@@ -43,7 +44,7 @@ pub(super) fn data(
     let layout = Layout::new(definitions, variable);
     let at = items.first().map_or(Position { line: 1, column: 1 }, |item| item.at);
     let count = layout.lens.iter().try_fold(1_usize, |count, &len| count.checked_mul(len));
-    let is_flat = layout.starts.len() == 1;
+    let is_flat = layout.starts.len() == 1 && !layout.is_compound;
     match count {
         Some(count) if is_flat || count <= column::MAX_ELEMENTS => {}
         _ => return Err(CdlFault::TooLarge.at(at)),
@@ -69,6 +70,7 @@ struct Layout {
     lens: Vec<usize>,
     is_unlimited: Vec<bool>,
     is_char: bool,
+    is_compound: bool,
     /// Where lists begin: the first dimension, and each unlimited one behind it.
     starts: Vec<usize>,
 }
@@ -83,7 +85,9 @@ impl Layout {
         let behind = (1..lens.len()).filter(|&axis| is_unlimited[axis]);
         let starts = std::iter::once(0).chain(behind).collect();
         let is_char = variable.data_type.atomic() == Some(Atomic::Char);
-        Self { lens, is_unlimited, is_char, starts }
+        let is_compound = matches!(&variable.data_type, DataType::User(user)
+            if matches!(user.class, UserClass::Compound(_)));
+        Self { lens, is_unlimited, is_char, is_compound, starts }
     }
 
     /// The dimensions that a list at this level goes over.

@@ -33,6 +33,32 @@ fn data_fault(declarations: &str, values: &str) -> CdlFault {
 }
 
 #[test]
+fn times_are_hours_since_1970() {
+    let hours = |text: &str| data("double x(n);", &format!("time({text}), 5.")).1;
+    assert_eq!(hours("\"2000-01-02\""), Values::from([262_992.0, 5.0]));
+    assert_eq!(hours(" \"1969-12-31 12:30:15.5\" "), Values::from([-11.495_694_444_444_444, 5.0]));
+    assert_eq!(hours("\"1582-10-04\""), Values::from([-3_394_512.0, 5.0]));
+    assert_eq!(data("int x(n);", "time(\"2000-1-2 6\")").1, Values::from([262_998]));
+    assert_eq!(data_fault("double x(n);", "time(\"noon\")"), CdlFault::Time);
+    assert_eq!(data_fault("double x(n);", "time(\"2000-13-01\")"), CdlFault::Time);
+    let fault = data_fault("double x(n);", "time(2000)");
+    assert!(matches!(fault, CdlFault::Expected { .. }), "{fault}");
+    // It is no word of its own.
+    assert_eq!(data("double time(n), x(n);", "1.").1, Values::from([1.0]));
+}
+
+#[test]
+fn compounds_without_constants_are_filled() {
+    let (shape, values) = data("pair x(m);", "{1, {\"abc\"}, {2., 3.}}, {4}");
+    let Values::Compound { count, members } = values else { panic!("{values:?}") };
+    assert_eq!((shape, count), (vec![3], 3));
+    let none = isotach::model::fill::DOUBLE;
+    assert_eq!(members[0].1, Values::from([1, 4, isotach::model::fill::INT]));
+    let Values::Array { elements, .. } = &members[2].1 else { panic!("{:?}", members[2]) };
+    assert_eq!(**elements, Values::from([2.0, 3.0, none, none, none, none]));
+}
+
+#[test]
 fn lists_of_unlimited_dimensions_nest() {
     const NONE: i32 = isotach::model::fill::INT;
     let (shape, values) = data("int x(r, n);", "1, 2, 3");

@@ -63,7 +63,7 @@ impl Session {
         let storage = with_user_block(&name, storage, options)?;
         let mut draft = Draft::new(options.format);
         draft.fills = options.fill;
-        let space = Arc::new(Space::new(0));
+        let space = Arc::new(Space::aligned(0, options.edit.alignment));
         let target = Target { name: Arc::clone(&name), storage, space };
         let mut backend: Box<dyn Backend> = match options.format {
             Format::NetCdf4 | Format::NetCdf4Classic => {

@@ -83,7 +83,7 @@ fn open_hdf5(
     let file = open_file(name, &storage)?;
     let target = Target {
         name: Arc::clone(name),
-        space: Arc::new(Space::new(superblock_end(&file))),
+        space: Arc::new(Space::aligned(superblock_end(&file), options.alignment)),
         storage,
     };
     let mut draft = Draft::of(&file)?;

@@ -16,12 +16,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::writer::Alignment;
+
 /// The smallest free places that are tried when an alignment is asked for.
 const TRIED: usize = 16;
 
 /// The space of one file that is open for writing, in addresses of the file. Used by all threads.
 #[derive(Debug)]
 pub struct Space {
+    alignment: Alignment,
     state: Mutex<State>,
 }
 
@@ -50,15 +53,21 @@ struct UnderWay {
 impl Space {
     /// The space of a file that ends at `end`, all of it in use.
     pub fn new(end: u64) -> Self {
-        Self { state: Mutex::new(State { end, ..State::default() }) }
+        Self::aligned(end, Alignment::default())
     }
 
-    /// The address of `bytes` bytes that nobody uses, a multiple of `alignment`.
+    /// The same, where larger pieces are aligned.
+    pub fn aligned(end: u64, alignment: Alignment) -> Self {
+        Self { alignment, state: Mutex::new(State { end, ..State::default() }) }
+    }
+
+    /// The address of `bytes` bytes that nobody uses, a multiple of `alignment`, or of the file's if
+    /// that is larger.
     ///
     /// There is always an address: one beyond what a file can have is an error when it is written.
     pub fn allocate(&self, bytes: u64, alignment: u64) -> u64 {
         let mut state = self.lock();
-        let address = state.place(bytes, alignment.max(1));
+        let address = state.place(bytes, alignment.max(self.alignment.of(bytes)));
         state.fresh.insert(address..address.saturating_add(bytes));
         address
     }
@@ -137,6 +146,10 @@ impl Space {
 impl super::data::Allocate for Space {
     fn allocate(&self, bytes: u64) -> u64 {
         Self::allocate(self, bytes, 1)
+    }
+
+    fn alignment(&self, bytes: u64) -> u64 {
+        self.alignment.of(bytes)
     }
 
     fn free(&self, address: u64, bytes: u64) {

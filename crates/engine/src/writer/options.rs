@@ -66,6 +66,30 @@ pub struct EditOptions {
     pub lock: bool,
     /// Room in classic files for what is defined later.
     pub header_room: HeaderRoom,
+    /// Where larger pieces of HDF5 files begin.
+    pub alignment: Alignment,
+}
+
+/// `nc_set_alignment`'s addresses of what is in HDF5 files, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Alignment {
+    /// The smallest pieces that it is for.
+    pub threshold: u64,
+    /// They begin at multiples of this.
+    pub multiple: u64,
+}
+
+impl Default for Alignment {
+    fn default() -> Self {
+        Self { threshold: 1, multiple: 1 }
+    }
+}
+
+impl Alignment {
+    /// What the address of a piece is a multiple of.
+    pub(crate) fn of(self, bytes: u64) -> u64 {
+        if bytes >= self.threshold { self.multiple.max(1) } else { 1 }
+    }
 }
 
 /// `nc__enddef`'s room and alignment in classic files, in bytes.
@@ -94,6 +118,7 @@ impl Default for EditOptions {
             commit_interval: Some(Duration::from_secs(5)),
             lock: true,
             header_room: HeaderRoom::default(),
+            alignment: Alignment::default(),
         }
     }
 }

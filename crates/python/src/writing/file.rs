@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use isotach::{CreateOptions, EditOptions, Format, Overwrite, Writer};
+use isotach::{Alignment, CreateOptions, EditOptions, Format, Overwrite, Writer};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -20,15 +20,17 @@ pub(crate) struct NativeWriter {
 /// Creates a file of netCDF4-python's `format`, at a path or in memory under that name. Without
 /// `clobber`, a file that is there stays, and creating fails.
 #[pyfunction]
-#[pyo3(signature = (path, *, format, in_memory = false, clobber = true))]
+#[pyo3(signature = (path, *, format, in_memory = false, clobber = true, alignment = (0, 0)))]
 pub(crate) fn create(
     py: Python<'_>,
     path: PathBuf,
     format: &str,
     in_memory: bool,
     clobber: bool,
+    alignment: (u64, u64),
 ) -> PyResult<NativeWriter> {
     let mut options = CreateOptions::new(format_named(format)?);
+    options.edit.alignment = aligned(alignment);
     options.overwrite = if clobber { Overwrite::Truncate } else { Overwrite::Never };
     let created = py.detach(|| {
         if in_memory {
@@ -42,18 +44,24 @@ pub(crate) fn create(
 
 /// Opens a local file for changing it, or a copy in memory of a file's bytes under that name.
 #[pyfunction]
-#[pyo3(signature = (path, *, content = None))]
+#[pyo3(signature = (path, *, content = None, alignment = (0, 0)))]
 pub(crate) fn edit(
     py: Python<'_>,
     path: PathBuf,
     content: Option<Vec<u8>>,
+    alignment: (u64, u64),
 ) -> PyResult<NativeWriter> {
-    let options = EditOptions::default();
+    let options = EditOptions { alignment: aligned(alignment), ..EditOptions::default() };
     let opened = py.detach(|| match content {
         Some(content) => options.open_bytes(&path.to_string_lossy(), content),
         None => options.open(&path),
     });
     Ok(NativeWriter { writer: opened.map_err(|error| opening(&error))? })
+}
+
+/// The threshold and the multiple as netCDF4-python has them.
+fn aligned((threshold, multiple): (u64, u64)) -> Alignment {
+    Alignment { threshold, multiple }
 }
 
 /// netCDF4-python's name of a format.

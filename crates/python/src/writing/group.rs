@@ -2,7 +2,7 @@
 
 use isotach::model::Values;
 use isotach::{
-    Dimension, DimensionHandle, Endianness, Fill, FilterRequest, GroupWriter, Quantization,
+    Dimension, DimensionHandle, Endianness, Error, Fill, FilterRequest, GroupWriter, Quantization,
     StorageKind, VariableOptions, Writer,
 };
 use pyo3::exceptions::PyTypeError;
@@ -147,9 +147,17 @@ impl NativeGroupWriter {
             fill,
             quantization: quantization.map(quantization_named).transpose()?,
         };
+        let has_value = matches!(options.fill, Fill::Value(_));
         let along: Vec<_> = dimensions.iter().map(|dimension| dimension.handle).collect();
-        let defined = py.detach(|| self.group.define_variable(name, data_type, &along, options));
-        Ok(NativeVariableWriter::new(defined.map_err(|error| to_python(&error))?))
+        let defined = py.detach(|| {
+            let defined = self.group.define_variable(name, data_type, &along, options)?;
+            if has_value && !self.writer.fills()? {
+                // To netCDF4-python the value is an attribute like others.
+                defined.change_options(|options| options.fill = Fill::None)?;
+            }
+            Ok(defined)
+        });
+        Ok(NativeVariableWriter::new(defined.map_err(|error: Error| to_python(&error))?))
     }
 
     /// The variable of that name, or None.

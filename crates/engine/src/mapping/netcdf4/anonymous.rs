@@ -1,5 +1,6 @@
-//! Types without a name in the file, named as libnetcdf names them: after their class and a
-//! number, in the group of the first variable that has the type.
+//! Types without a name in the group of a variable or above it: those of other groups, and those
+//! without a name in the file, named as libnetcdf names them: after their class and a number, in the
+//! group of the first variable that has the type.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,12 +17,16 @@ use crate::error::Result;
 #[derive(Default)]
 pub(super) struct AnonymousTypes {
     all: Vec<DefinedType>,
+    /// Those that are committed, of all groups.
+    committed: Vec<DefinedType>,
     by_group: HashMap<Arc<str>, Vec<DefinedType>>,
 }
 
 impl AnonymousTypes {
     pub(super) fn find(contents: &Contents) -> Result<Self> {
-        let mut found = Self::default();
+        let types = |group: &Arc<GroupData>| Some(group.committed_types().ok()?.to_vec());
+        let committed = contents.groups().iter().filter_map(types).flatten().collect();
+        let mut found = Self { committed, ..Self::default() };
         for group in contents.groups() {
             let Ok(members) = group.members() else { continue };
             for (place, variable) in members.placed_variables() {
@@ -36,7 +41,7 @@ impl AnonymousTypes {
 
     /// The type that stands for `datatype` where one does.
     pub(super) fn type_of(&self, datatype: &Datatype) -> Option<Arc<UserType>> {
-        scope::same_in(&self.all, datatype)
+        scope::same_in(&self.committed, datatype).or_else(|| scope::same_in(&self.all, datatype))
     }
 
     /// Those of a group.

@@ -37,17 +37,26 @@ enum Form {
 
 /// All that are not hidden. They share what the object's node keeps, so that they need not be kept
 /// themselves.
-pub(super) fn list(group: &Arc<GroupData>, node: &Node) -> Result<Arc<[Attribute]>> {
+pub(super) fn list(
+    contents: &Contents,
+    group: &Arc<GroupData>,
+    node: &Node,
+) -> Result<Arc<[Attribute]>> {
     let attributes = node.attributes()?;
     let mut shown = Vec::with_capacity(attributes.len());
     let is_shown = |attribute: &hdf5::Attribute| !reserved::is_hidden(attribute.name());
     let shown_ones = attributes.iter().filter(is_shown);
-    shown.extend(shown_ones.map(|attribute| attribute_of(group, node, attribute)));
+    shown.extend(shown_ones.map(|attribute| attribute_of(contents, group, node, attribute)));
     Ok(shown.into())
 }
 
 /// The one called `name`, unless it is hidden.
-pub(super) fn find(group: &Arc<GroupData>, node: &Node, name: &str) -> Result<Option<Attribute>> {
+pub(super) fn find(
+    contents: &Contents,
+    group: &Arc<GroupData>,
+    node: &Node,
+    name: &str,
+) -> Result<Option<Attribute>> {
     if reserved::is_hidden(name) {
         return Ok(None);
     }
@@ -55,7 +64,7 @@ pub(super) fn find(group: &Arc<GroupData>, node: &Node, name: &str) -> Result<Op
         None => node.attribute(&normalized(name))?,
         found => found,
     };
-    Ok(found.map(|attribute| attribute_of(group, node, attribute)))
+    Ok(found.map(|attribute| attribute_of(contents, group, node, attribute)))
 }
 
 /// The attributes that the root group has without showing them in the list.
@@ -66,7 +75,7 @@ pub(super) fn special(contents: &Contents, name: &str) -> Result<Option<Attribut
         reserved::PROPERTIES => {
             let node = contents.root.group.node();
             let properties = node.attribute(name)?;
-            properties.map(|properties| attribute_of(&contents.root, node, properties))
+            properties.map(|properties| attribute_of(contents, &contents.root, node, properties))
         }
         reserved::IS_NETCDF4 => {
             let is_from_netcdf4 = i32::from(is_from_netcdf4(contents)?);
@@ -101,14 +110,19 @@ fn is_from_netcdf4(contents: &Contents) -> Result<bool> {
     Ok(false)
 }
 
-fn attribute_of(group: &Arc<GroupData>, node: &Node, attribute: hdf5::Attribute) -> Attribute {
+fn attribute_of(
+    contents: &Contents,
+    group: &Arc<GroupData>,
+    node: &Node,
+    attribute: hdf5::Attribute,
+) -> Attribute {
     let data_type = match (attribute.datatype(), attribute.dataspace()) {
         (Datatype::String { .. }, Dataspace::Null | Dataspace::Scalar) => Atomic::Char.into(),
         (Datatype::String { .. }, _) => Atomic::String.into(),
         (datatype, _) => {
             let committed = attribute.committed_datatype();
             let committed_at = committed.map(|address| (node.file_id(), address));
-            scope::attribute_type(group, datatype, committed_at)
+            scope::attribute_type(contents, group, datatype, committed_at)
         }
     };
     Attribute { source: Source::NetCdf4(NetCdf4Attribute { attribute, data_type }) }

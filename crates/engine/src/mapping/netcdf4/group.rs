@@ -322,7 +322,7 @@ impl GroupMapping for NetCdf4Group {
     }
 
     fn attributes(&self) -> Result<Arc<[Attribute]>> {
-        attribute::list(&self.data, self.data.group.node())
+        attribute::list(&self.contents, &self.data, self.data.group.node())
     }
 
     fn attribute(&self, name: &str) -> Result<Option<Attribute>> {
@@ -332,7 +332,7 @@ impl GroupMapping for NetCdf4Group {
         {
             return Ok(Some(special));
         }
-        attribute::find(&self.data, node, name)
+        attribute::find(&self.contents, &self.data, node, name)
     }
 
     fn variable_names(&self) -> Result<Arc<[Arc<str>]>> {

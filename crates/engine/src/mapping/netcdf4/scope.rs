@@ -102,24 +102,19 @@ pub(super) fn variable_type(
     })
 }
 
-/// The type of an attribute in `group`. One that no type of the file stands for is made up, and
-/// not a type of any group: to look for it in the whole file is not worth an attribute.
+/// The type of an attribute in `group`. One that is not committed, and that no type of the group or
+/// of one above it stands for, is made up and not a type of any group: to look for it in the whole
+/// file is not worth an attribute.
 pub(super) fn attribute_type(
+    contents: &Contents,
     group: &Arc<GroupData>,
     datatype: &Datatype,
     committed_at: Option<ObjectId>,
 ) -> DataType {
-    let at_address = |object: ObjectId| {
-        let found = group.with_ancestors().find_map(|group| {
-            let types = group.committed_types().ok()?;
-            let found = types.iter().find(|defined| defined.object == Some(object))?;
-            Some(Arc::clone(&found.user))
-        });
-        found.map(DataType::User)
-    };
-    committed_at
-        .and_then(at_address)
-        .unwrap_or_else(|| types::data_type(datatype, &mut |part| committed(group, part)))
+    match committed_at.and_then(|object| at_address(contents, group, object)) {
+        Some(user) => DataType::User(user),
+        None => types::data_type(datatype, &mut |part| committed(group, part)),
+    }
 }
 
 /// All types of a group: those that are committed, and those that only its variables have.

@@ -101,11 +101,11 @@ impl VariableMapping for NetCdf4Variable {
     }
 
     fn attributes(&self) -> Result<Arc<[Attribute]>> {
-        attribute::list(&self.group, self.member.dataset.node())
+        attribute::list(&self.contents, &self.group, self.member.dataset.node())
     }
 
     fn attribute(&self, name: &str) -> Result<Option<Attribute>> {
-        attribute::find(&self.group, self.member.dataset.node(), name)
+        attribute::find(&self.contents, &self.group, self.member.dataset.node(), name)
     }
 
     fn storage(&self) -> Result<Arc<StorageInfo>> {

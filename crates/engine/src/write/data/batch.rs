@@ -212,8 +212,10 @@ impl Batch {
             match fitting {
                 Some(old) => chunk.address = old.place.address,
                 None => {
-                    chunk.address = bytes;
-                    bytes += chunk.len as u64;
+                    let len = chunk.len as u64;
+                    let multiple = target.space.alignment(len);
+                    chunk.address = bytes.checked_next_multiple_of(multiple).unwrap_or(bytes);
+                    bytes = chunk.address + len;
                 }
             }
         }

@@ -46,6 +46,11 @@ pub trait Allocate: Send + Sync {
     /// The address of `bytes` bytes that nobody else has.
     fn allocate(&self, bytes: u64) -> u64;
 
+    /// What an address of so many bytes is a multiple of.
+    fn alignment(&self, _bytes: u64) -> u64 {
+        1
+    }
+
     /// Takes bytes back that nobody needs after the next commit.
     fn free(&self, address: u64, bytes: u64);
 }
