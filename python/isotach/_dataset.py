@@ -342,7 +342,9 @@ class Dataset:
         self.close()
 
     def sync(self) -> None:
-        """Makes what was written a part of the file; of no effect on one that is only read."""
+        """Makes all that was defined and written since the last time a part of the file, or nothing
+        of it where that fails; of no effect on a file that is only read.
+        """
         self._check()
         if self._session is not None:
             self._session.commit()
@@ -380,7 +382,10 @@ class Dataset:
         return list(self._all())
 
     def getncattr(self, name: str, encoding: str = "utf-8") -> Any:
-        """An attribute's value; `encoding` is that of texts."""
+        """An attribute's value: `str`, a list of them, a NumPy scalar or array.
+
+        `encoding` is that of texts. `AttributeError` where there is no such attribute.
+        """
         attributes = self._all()
         if name in attributes:
             value = attributes[name]
@@ -414,17 +419,22 @@ class Dataset:
         self.delncattr(name)
 
     def setncattr(self, name: str, value: Any) -> None:
-        """Sets an attribute."""
+        """Sets the attribute `name` to a text, a number, or a sequence of either.
+
+        Texts are chars where they are ASCII or `bytes`, else netCDF's strings; numbers keep NumPy's
+        type. `TypeError` or `ValueError` for what netCDF has no type for, `AttributeError` where
+        the file is only read or does not take it.
+        """
         self._set_attribute(name, value, self._ncstring_attrs__)
 
     def setncattr_string(self, name: str, value: Any) -> None:
-        """Sets an attribute of netCDF's type string."""
+        """Sets an attribute of netCDF's type string; `OSError` where the format has none."""
         if self.data_model != "NETCDF4":
             raise OSError("file format does not support NC_STRING attributes")
         self._set_attribute(name, value, True)
 
     def setncatts(self, attdict: dict[str, Any]) -> None:
-        """Sets several attributes."""
+        """Sets several attributes, given by name, as `setncattr` does."""
         for name, value in attdict.items():
             self._set_attribute(name, value, False)
 
@@ -435,12 +445,12 @@ class Dataset:
         object.__setattr__(self, "_attributes", None)
 
     def delncattr(self, name: str) -> None:
-        """Deletes an attribute."""
+        """Deletes an attribute; `RuntimeError` where there is none."""
         self._writing().delete_attribute(name)
         object.__setattr__(self, "_attributes", None)
 
     def renameAttribute(self, oldname: str, newname: str) -> None:
-        """Renames an attribute."""
+        """Renames an attribute; `RuntimeError` where there is none, or one of the new name."""
         self._writing().rename_attribute(oldname, newname)
         object.__setattr__(self, "_attributes", None)
 
@@ -479,7 +489,7 @@ class Dataset:
         self._set(chartostring=bool(value))
 
     def set_ncstring_attrs(self, value: bool) -> None:
-        """Says how text attributes would be written."""
+        """Says whether text attributes that are set from now on are netCDF's strings."""
         for group in self._walk_made():
             object.__setattr__(group, "_ncstring_attrs__", bool(value))
             for variable in group._variables.made():
@@ -488,19 +498,19 @@ class Dataset:
     # Filters and CDL
 
     def has_blosc_filter(self) -> bool:
-        """Whether blosc can be read: it can."""
+        """Whether blosc can be read and written: it can."""
         return True
 
     def has_zstd_filter(self) -> bool:
-        """Whether zstandard can be read: it can."""
+        """Whether zstandard can be read and written: it can."""
         return True
 
     def has_bzip2_filter(self) -> bool:
-        """Whether bzip2 can be read: it can."""
+        """Whether bzip2 can be read and written: it can."""
         return True
 
     def has_szip_filter(self) -> bool:
-        """Whether szip can be read: it can."""
+        """Whether szip can be read and written: it can."""
         return True
 
     def tocdl(self, coordvars: bool = False, data: bool = False, outfile: Any = None) -> str | None:
@@ -537,7 +547,10 @@ class Dataset:
     # Defining what is in it
 
     def createDimension(self, dimname: str, size: int | None = None) -> Dimension:
-        """Defines a dimension; without a size, or with 0, an unlimited one."""
+        """Defines a dimension of `size` elements; without a size, or with 0, an unlimited one.
+
+        `RuntimeError` where there is one of that name, or the format has no second unlimited one.
+        """
         dimensions = self.dimensions
         dimensions[dimname] = Dimension(self, dimname, size=size)
         return dimensions[dimname]
@@ -548,11 +561,31 @@ class Dataset:
         """Defines a variable; groups of its path that are not there are created.
 
         `datatype` is a dtype or what makes one, `str`, or a `CompoundType`, `VLType` or
-        `EnumType`; `dimensions` are names or `Dimension`s. The other options are
-        `compression=None, zlib=False, complevel=4, shuffle=True, szip_coding="nn",
-        szip_pixels_per_block=8, blosc_shuffle=1, fletcher32=False, contiguous=False,
-        chunksizes=None, endian="native", least_significant_digit=None, significant_digits=None,
-        quantize_mode="BitGroom", fill_value=None, chunk_cache=None`.
+        `EnumType`; `dimensions` are names or `Dimension`s, outermost first, none for a scalar. The
+        other options, in this order:
+
+        - `compression=None`: `"zlib"`, `"szip"`, `"zstd"`, `"bzip2"`, or one of Blosc's:
+          `"blosc_lz"`, `"blosc_lz4"`, `"blosc_lz4hc"`, `"blosc_zlib"`, `"blosc_zstd"`
+        - `zlib=False`: the same as `compression="zlib"`
+        - `complevel=4`: how hard it tries; 0 for no compression
+        - `shuffle=True`: bytes of equal significance together, before zlib
+        - `szip_coding="nn"` or `"ec"`, `szip_pixels_per_block=8`
+        - `blosc_shuffle=1`: 0 for none, 1 by bytes, 2 by bits
+        - `fletcher32=False`: a checksum of each chunk
+        - `contiguous=False`: in one piece, which can neither grow nor be compressed
+        - `chunksizes=None`: elements of a chunk along each dimension; a shape that serves maps and
+          series is chosen where none is given
+        - `endian="native"`: byte order in the file, or `"little"` or `"big"`
+        - `least_significant_digit=None`: decimal digit that assigned numbers are rounded to
+        - `significant_digits=None`: decimal digits (of `BitRound`: bits) that are kept
+        - `quantize_mode="BitGroom"`, `"BitRound"` or `"GranularBitRound"`: how the others go
+        - `fill_value=None`: what elements read as until they are written, instead of netCDF's own
+          value; False leaves that open, `"default"` states netCDF's own
+        - `chunk_cache=None`: remembered, and of no effect
+
+        In classic files those on storage have no effect. `RuntimeError` where there is a variable
+        of that name or the format does not have such a one, `ValueError` or `TypeError` where the
+        options do not fit.
         """
         directory, name = posixpath.split(posixpath.normpath(varname))
         group = self.createGroup(directory) if directory else self
@@ -573,13 +606,16 @@ class Dataset:
         return group
 
     def createCompoundType(self, datatype: Any, datatype_name: str) -> CompoundType:
-        """Defines a compound type with the members of a structured dtype."""
+        """Defines a compound type with the members of the structured dtype `datatype`.
+
+        Strings in it are arrays of characters; compound members are of types that are there.
+        """
         defined = CompoundType(self, datatype, datatype_name)
         object.__setattr__(self, "_types", None)
         return defined
 
     def createVLType(self, datatype: Any, datatype_name: str) -> VLType:
-        """Defines a type of sequences of any length."""
+        """Defines a type of sequences of any length of numbers of the dtype `datatype`."""
         defined = VLType(self, datatype, datatype_name)
         object.__setattr__(self, "_types", None)
         return defined
@@ -587,13 +623,13 @@ class Dataset:
     def createEnumType(
         self, datatype: Any, datatype_name: str, enum_dict: dict[str, int]
     ) -> EnumType:
-        """Defines a type of named integers."""
+        """Defines a type of named integers of a dtype; `enum_dict` has their values."""
         defined = EnumType(self, datatype, datatype_name, enum_dict)
         object.__setattr__(self, "_types", None)
         return defined
 
     def renameDimension(self, oldname: str, newname: str) -> None:
-        """Renames a dimension."""
+        """Renames a dimension, for all variables along it; `KeyError` where there is none."""
         self._writing()
         if oldname not in self.dimensions:
             raise KeyError(f"{oldname} not a valid dimension name")
@@ -601,7 +637,7 @@ class Dataset:
         self.dimensions[newname] = self.dimensions.pop(oldname)
 
     def renameVariable(self, oldname: str, newname: str) -> None:
-        """Renames a variable."""
+        """Renames a variable; `KeyError` where there is none."""
         self._writing()
         if oldname not in self.variables:
             raise KeyError(f"{oldname} not a valid variable name")
@@ -611,7 +647,7 @@ class Dataset:
         self.variables[newname] = self.variables.pop(oldname)
 
     def renameGroup(self, oldname: str, newname: str) -> None:
-        """Renames a group."""
+        """Renames a group; `KeyError` where there is none."""
         self._writing()
         if oldname not in self.groups:
             raise KeyError(f"{oldname} not a valid group name")

@@ -242,7 +242,7 @@ class Variable:
         return np.asarray(data) if dtype is None else np.asarray(data, dtype)
 
     def getValue(self) -> Any:
-        """The value of a scalar variable."""
+        """The value of a scalar variable; `IndexError` for any other."""
         if self.dimensions:
             raise IndexError("to retrieve values from a non-scalar variable, use slicing")
         return self[...]
@@ -281,7 +281,7 @@ class Variable:
 
     @property
     def auto_complex(self) -> bool:
-        """What the file was opened with."""
+        """Whether the file was opened to show complex numbers."""
         return bool(self._grp.auto_complex)
 
     def _set(self, **settings: bool) -> None:
@@ -311,7 +311,7 @@ class Variable:
         self._set(chartostring=bool(chartostring))
 
     def set_ncstring_attrs(self, ncstring_attrs: bool) -> None:
-        """Says how text attributes would be written."""
+        """Says whether text attributes that are set from now on are netCDF's strings."""
         object.__setattr__(self, "_ncstring_attrs__", bool(ncstring_attrs))
 
     def use_nc_get_vars(self, use_nc_get_vars: bool) -> None:
@@ -342,7 +342,10 @@ class Variable:
         return list(self._all())
 
     def getncattr(self, name: str, encoding: str = "utf-8") -> Any:
-        """An attribute's value; `encoding` is that of texts."""
+        """An attribute's value: `str`, a list of them, a NumPy scalar or array.
+
+        `encoding` is that of texts. `AttributeError` where there is no such attribute.
+        """
         try:
             value = self._all()[name]
         except KeyError:
@@ -380,7 +383,12 @@ class Variable:
         self.delncattr(name)
 
     def setncattr(self, name: str, value: Any) -> None:
-        """Sets an attribute."""
+        """Sets the attribute `name` to a text, a number, or a sequence of either.
+
+        Texts are chars where they are ASCII or `bytes`, else netCDF's strings; numbers keep NumPy's
+        type. `TypeError` or `ValueError` for what netCDF has no type for, `AttributeError` where
+        the file is only read or does not take it.
+        """
         if name == "_FillValue":
             raise AttributeError(
                 "_FillValue attribute must be set when variable is created (using fill_value"
@@ -389,13 +397,13 @@ class Variable:
         self._set_attribute(name, value, self._ncstring_attrs__)
 
     def setncattr_string(self, name: str, value: Any) -> None:
-        """Sets an attribute of netCDF's type string."""
+        """Sets an attribute of netCDF's type string; `OSError` where the format has none."""
         if self._grp.data_model != "NETCDF4":
             raise OSError("file format does not support NC_STRING attributes")
         self._set_attribute(name, value, True)
 
     def setncatts(self, attdict: dict[str, Any]) -> None:
-        """Sets several attributes."""
+        """Sets several attributes, given by name, as `setncattr` does."""
         for name, value in attdict.items():
             self._set_attribute(name, value, False)
 
@@ -407,12 +415,12 @@ class Variable:
         self._changed()
 
     def delncattr(self, name: str) -> None:
-        """Deletes an attribute."""
+        """Deletes an attribute; `RuntimeError` where there is none."""
         self._writing().delete_attribute(name)
         self._changed()
 
     def renameAttribute(self, oldname: str, newname: str) -> None:
-        """Renames an attribute."""
+        """Renames an attribute; `RuntimeError` where there is none, or one of the new name."""
         self._writing().rename_attribute(oldname, newname)
         self._changed()
 
@@ -428,12 +436,14 @@ class Variable:
     # How it is stored
 
     def filters(self) -> dict[str, Any] | None:
-        """Its filters' parameters; None in classic files."""
+        """What its chunks go through, by names such as `zlib`, `shuffle` and `complevel`; None in
+        classic files.
+        """
         filters = self._native.storage()[3]
         return filter_dict(filters) if self._grp._is_netcdf4 else None
 
     def quantization(self) -> tuple[int, str] | None:
-        """Significant digits and algorithm of quantized data."""
+        """Significant digits (`BitRound`: bits) and algorithm of quantized data, or None."""
         self._check()
         return quantization(self._all())
 
@@ -498,7 +508,7 @@ class Variable:
         return write
 
     def assignValue(self, val: Any) -> None:
-        """Writes the value of a scalar variable."""
+        """Writes the value of a scalar variable; `IndexError` for any other."""
         if self.dimensions:
             raise IndexError("to assign values to a non-scalar variable, use a slice")
         self[:] = val
