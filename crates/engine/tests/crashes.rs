@@ -1,7 +1,7 @@
 //! Writers that are killed, lose power, or whose disk is full, at every single write: what is found
 //! afterwards is the last committed state or the next one, whole, and a writer can go on from there.
 //!
-//! Left out is what decisions 14 and 16 do not promise: values of classic files and of contiguous
+//! Left out is what decisions 14 and 16 do not promise: values of classic files and numbers of contiguous
 //! variables that a commit overwrites in place may be the old or the new ones; and where the values
 //! of a classic file have to move, its new definition is committed before values are put there.
 
@@ -468,6 +468,7 @@ fn strings_that_are_overwritten() {
             let root = writer.root();
             let x = root.define_dimension("x", Some(4)).unwrap();
             root.define_variable("words", Atomic::String, &[x], chunked(&[3], &DEFLATE)).unwrap();
+            root.define_variable("contiguous", Atomic::String, &[x], plain()).unwrap();
         })
         .repeat(10, |writer, round| {
             let root = writer.root();
@@ -475,6 +476,7 @@ fn strings_that_are_overwritten() {
             let values = words([format!("word {round}"), long]);
             let two = select([range(round % 3, 2)]);
             variable(&root, "words").write(&two, &values).unwrap();
+            variable(&root, "contiguous").write(&two, &values).unwrap();
             root.set_attribute("words", vec![format!("attribute {round}")]).unwrap();
         })
         .survives(1000);

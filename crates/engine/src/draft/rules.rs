@@ -45,10 +45,8 @@ pub(super) fn dimension(format: Format, len: Option<u64>, has_unlimited: bool) -
     match len {
         None if has_unlimited && format != Format::NetCdf4 => Err(DefinitionFault::SecondUnlimited),
         Some(len) if len > largest => Err(DefinitionFault::DimensionLength { len, largest }),
-        // In classic files, a length of 0 is what says that a dimension is unlimited.
-        Some(0) if !matches!(format, Format::NetCdf4 | Format::NetCdf4Classic) => {
-            Err(DefinitionFault::DimensionLength { len: 0, largest })
-        }
+        // A length of 0 is what says, in every format, that a dimension is unlimited.
+        Some(0) => Err(DefinitionFault::DimensionLength { len: 0, largest }),
         _ => Ok(()),
     }
 }

@@ -11,6 +11,9 @@
 mod chunks;
 mod indexes;
 mod messages;
+mod operations;
+mod plain_file;
+mod script;
 mod sparse;
 mod structures;
 mod whole_file;
@@ -21,6 +24,7 @@ use isotach_format::hdf5::superblock::{Superblock, candidate_addresses, is_signa
 pub use chunks::{codec, encode};
 pub use indexes::{btree, chunk_index};
 pub use messages::{message, object_header, selection};
+pub use operations::operations;
 pub use structures::{group, heap};
 pub use whole_file::open_and_read;
 
@@ -39,6 +43,7 @@ pub const TARGETS: &[Target] = &[
     ("message", message),
     ("object_header", object_header),
     ("open_and_read", open_and_read),
+    ("operations", operations),
     ("selection", selection),
     ("superblock", superblock),
 ];

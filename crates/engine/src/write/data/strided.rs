@@ -19,6 +19,7 @@ use super::{Target, fill_with};
 use crate::error::Result;
 use crate::plan::axis_runs::bounds_of;
 use crate::plan::layout::{BeyondEnd, Placement};
+use crate::storage::{storage_error, uninit};
 
 /// The longest run that is gathered, and the longest piece of fill.
 const BUFFER_BYTES: u64 = 1 << 20;
@@ -35,6 +36,8 @@ pub struct StridedStore {
     /// Bytes from one element to the next along each axis.
     strides: Vec<u64>,
     len: u64,
+    /// Whether elements that are in a commit stay as they are until the next.
+    keeps_committed: bool,
     state: Mutex<State>,
 }
 
@@ -42,6 +45,8 @@ pub struct StridedStore {
 struct State {
     /// Where the array is; `None` until something is written.
     address: Option<u64>,
+    /// Whether a commit leads there.
+    is_committed: bool,
     /// Bytes that still hold nothing, where that is known: first and one past the last.
     gaps: Gaps,
 }
@@ -74,8 +79,22 @@ impl StridedStore {
         let len = shape::byte_count(&shape, element_size).ok_or_else(too_large)? as u64;
         let strides = shape::row_major_strides(&shape).ok_or_else(too_large)?;
         let strides = strides.into_iter().map(|stride| stride * element_size as u64).collect();
-        let state = Mutex::new(State { address: existing, gaps: Gaps::default() });
-        Ok(Self { target, shape, element_size, fill, strides, len, state })
+        let is_committed = existing.is_some();
+        let state = State { address: existing, is_committed, gaps: Gaps::default() };
+        let (keeps_committed, state) = (false, Mutex::new(state));
+        Ok(Self { target, shape, element_size, fill, strides, len, keeps_committed, state })
+    }
+
+    /// The same for elements that must never be overwritten where a commit leads to them: the first
+    /// write after one moves the array.
+    pub fn keeping_committed(self) -> Self {
+        Self { keeps_committed: true, ..self }
+    }
+
+    /// Says that a commit leads to what was written.
+    pub fn mark_committed(&self) {
+        let mut state = self.lock();
+        state.is_committed = state.address.is_some();
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -89,7 +108,7 @@ impl StridedStore {
         if elements.is_empty() {
             return Ok(());
         }
-        let address = self.address();
+        let address = self.address()?;
         let (block_shape, block_strides) = self.blocks(selection);
         let cover = Cover::new(selection, &block_shape, &self.shape)
             .ok_or_else(|| self.target.limit("runs of a write", u64::MAX, usize::MAX as u64))?;
@@ -171,15 +190,40 @@ impl StridedStore {
         self.lock().address
     }
 
-    /// Where the array is, from now on at the latest.
-    fn address(&self) -> u64 {
-        let State { address, gaps } = &mut *self.lock();
-        *address.get_or_insert_with(|| {
-            if self.fill.is_some() {
-                gaps.0.insert(0, self.len);
+    /// Where the array is to be written, from now on at the latest.
+    fn address(&self) -> Result<u64> {
+        let mut state = self.lock();
+        let address = match state.address {
+            Some(committed) if state.is_committed && self.keeps_committed => {
+                self.moved_from(committed)?
             }
-            self.target.space.allocate(self.len)
-        })
+            Some(address) => return Ok(address),
+            None => {
+                if self.fill.is_some() {
+                    state.gaps.0.insert(0, self.len);
+                }
+                self.target.space.allocate(self.len)
+            }
+        };
+        (state.address, state.is_committed) = (Some(address), false);
+        Ok(address)
+    }
+
+    /// Copies the array to fresh space.
+    fn moved_from(&self, from: u64) -> Result<u64> {
+        let to = self.target.space.allocate(self.len);
+        let mut buffer = Vec::new();
+        let mut pieces = (0..self.len).step_by(BUFFER_BYTES as usize);
+        let copied = pieces.try_for_each(|at| {
+            let len = BUFFER_BYTES.min(self.len - at);
+            let storage = self.target.storage.as_ref();
+            uninit::read_vec(storage, from + at, len as usize, &mut buffer)
+                .map_err(|source| storage_error(&self.target.file, from + at, len, source))?;
+            self.target.write_at(to + at, &buffer)
+        });
+        let unused = if copied.is_ok() { from } else { to };
+        self.target.space.free(unused, self.len);
+        copied.map(|()| to)
     }
 
     /// The shape of the largest blocks of which the selection has one run of bytes each, and the

@@ -425,8 +425,10 @@ impl Hdf5Backend {
         self.revision = Some(draft.revision());
         let variables = self.variables.read().unwrap_or_else(PoisonError::into_inner);
         for written in changed.iter().filter_map(|id| variables.get(id)) {
-            if let Store::Chunked(store) = &written.store {
-                store.mark_committed();
+            match &written.store {
+                Store::Chunked(store) => store.mark_committed(),
+                Store::Strided(store) => store.mark_committed(),
+                Store::Inline(_) => {}
             }
         }
         Ok(())

@@ -86,7 +86,9 @@ pub(super) fn store(
         }
         (_, None) => {
             let fill = planned.fill.clone();
-            Store::Strided(StridedStore::new(values, extent, element_size, fill, address)?)
+            let store = StridedStore::new(values, extent, element_size, fill, address)?;
+            // A reference into a heap that no commit has would be all that is left of a committed one.
+            Store::Strided(if planned.stored.is_flat() { store } else { store.keeping_committed() })
         }
     })
 }
