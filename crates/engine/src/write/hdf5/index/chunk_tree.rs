@@ -330,7 +330,9 @@ impl Edit<'_> {
         Ok((left_address, right_address))
     }
 
-    /// Makes the last keys of all levels reach behind the last chunk, as libhdf5 does: to its corner.
+    /// Makes the last keys of all levels reach behind the last chunk: that of the leaf to its corner, as
+    /// libhdf5 does, those above it farther, for the chunks to come: then an append changes nothing but
+    /// the leaf, however high the tree. Who looks for a chunk is led to the leaf, where it is not.
     fn reach_last_chunk(&mut self) -> Result<()> {
         let (mut spine, mut address) = (vec![self.tree.root], self.tree.root);
         let mut node = self.node(address, None)?;
@@ -343,12 +345,19 @@ impl Edit<'_> {
         let last = node.key(node.len().saturating_sub(1)).to_vec();
         let axes = last.iter().zip(&self.tree.kind.chunk_shape);
         let corner: Vec<u64> = axes.map(|(offset, len)| offset.saturating_add(*len)).collect();
+        let mut farther = corner.clone();
+        if let (Some(end), Some(len)) = (farther.first_mut(), self.tree.kind.chunk_shape.first()) {
+            // Whole chunks: libhdf5 refuses keys that are none.
+            let ahead = len.saturating_mul(2 * u64::from(self.tree.kind.k));
+            *end = end.checked_add(ahead).unwrap_or(*end);
+        }
         let element_offset = self.tree.kind.element_bytes.into();
         for address in spine {
             let node = self.node(address, None)?;
             if node.key(node.len()) < &corner[..] {
                 let end_key = EndKey { element_offset, ..EndKey::default() };
-                self.changed(address)?.set_end(&corner, end_key);
+                let end = if node.header.level > 0 { &farther } else { &corner };
+                self.changed(address)?.set_end(end, end_key);
             }
         }
         Ok(())
