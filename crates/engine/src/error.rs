@@ -86,8 +86,8 @@ pub enum DefinitionFault {
     NotFound { what: &'static str, name: String },
     /// It was deleted.
     Deleted { what: &'static str },
-    /// A dimension of a group that is not above the variable's.
-    OutOfScope { what: &'static str, name: String },
+    /// A dimension that variables of other groups are along.
+    InUse { name: String },
     /// The file's format has no such thing.
     NotInFormat { what: &'static str, format: Format },
     /// A type that netCDF has no name for.
@@ -110,7 +110,7 @@ pub enum DefinitionFault {
     Quantization(isotach_model::quantize::QuantizeFault),
     /// Values were written already, so that it cannot be changed any more.
     HasValues { what: &'static str },
-    /// Its values stand in other files or data sets.
+    /// It stands in another file, or its values in other files or data sets.
     NotWritable { name: String },
     /// The root group has no name and stays.
     RootGroup,
@@ -230,8 +230,8 @@ impl fmt::Display for DefinitionFault {
             Self::Reserved { name } => write!(f, "the name \"{name}\" is kept for netCDF-4 itself"),
             Self::NotFound { what, name } => write!(f, "no {what} \"{name}\""),
             Self::Deleted { what } => write!(f, "the {what} was deleted"),
-            Self::OutOfScope { what, name } => {
-                write!(f, "the {what} \"{name}\" is neither in this group nor above it")
+            Self::InUse { name } => {
+                write!(f, "variables of other groups are along the dimension \"{name}\"")
             }
             Self::NotInFormat { what, format } => {
                 write!(f, "{what}: not in files of format {format:?}")
@@ -256,7 +256,7 @@ impl fmt::Display for DefinitionFault {
             Self::Quantization(fault) => fault.fmt(f),
             Self::HasValues { what } => write!(f, "{what}: values were written already"),
             Self::NotWritable { name } => {
-                write!(f, "the values of \"{name}\" stand in other files or data sets")
+                write!(f, "\"{name}\" stands in other files or data sets")
             }
             Self::RootGroup => f.write_str("the root group can be neither renamed nor deleted"),
         }

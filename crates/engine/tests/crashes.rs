@@ -18,7 +18,7 @@ use isotach::model::{Atomic, Values};
 use isotach::storage::{Durability, Memory, Storage};
 use isotach::{
     CreateOptions, EditOptions, ErrorKind, File, Fill, FilterRequest, Format, GroupWriter, Layout,
-    OpenOptions, Result, VariableOptions, VariableWriter, Writer,
+    OpenOptions, Result, StorageKind, VariableOptions, VariableWriter, Writer,
 };
 use isotach_testkit::{
     CrashImage, FailingWrites, Fault, Random, Recording, RecordingStorage, corpus,
@@ -624,6 +624,48 @@ fn files_of_other_libraries() {
     ] {
         println!("{name}");
         change_everything(std::fs::read(corpus.join(name)).unwrap()).survives(250);
+    }
+}
+
+/// Version-1 and version-2 B-trees, fixed and extensible arrays, implicit indexes and single chunks,
+/// and what of them is replaced, used again or deleted.
+#[test]
+fn chunk_indexes_of_other_libraries() {
+    let Some(corpus) = corpus() else { return };
+    for name in ["derived/chunks_earliest.h5", "derived/chunks_latest.h5"] {
+        println!("{name}");
+        Scenario::of(std::fs::read(corpus.join(name)).unwrap())
+            // Dimensions that are made up get an object when they get a name.
+            .then(|writer| {
+                for (index, dimension) in
+                    writer.file().root().dimensions().unwrap().iter().enumerate()
+                {
+                    let found = writer.root().find_dimension(dimension.name()).unwrap().unwrap();
+                    writer.rename_dimension(found, &format!("dimension {index}")).unwrap();
+                }
+            })
+            .repeat(4, |writer, round| {
+                for found in writer.file().root().variables().unwrap() {
+                    if found.storage().unwrap().kind == StorageKind::Contiguous {
+                        continue;
+                    }
+                    let to = variable(&writer.root(), found.name());
+                    let part = select([range(round, 2), range(round, 3)]);
+                    to.write_as(&part, &[round as i32 + 1; 6]).unwrap();
+                    append_to(&to, round);
+                }
+            })
+            .then(|writer| {
+                for found in writer.file().root().variables().unwrap().iter().step_by(2) {
+                    variable(&writer.root(), found.name()).delete().unwrap();
+                }
+            })
+            .repeat(3, |writer, round| {
+                for found in writer.file().root().variables().unwrap() {
+                    append_to(&variable(&writer.root(), found.name()), round);
+                }
+            })
+            .survives(40);
     }
 }
 

@@ -2,7 +2,10 @@
 
 use isotach::model::selection::{Axis, Selection};
 use isotach::model::{Atomic, Values};
-use isotach::{CreateOptions, EditOptions, File, Format, OpenOptions, VariableOptions, Writer};
+use isotach::{
+    CreateOptions, DefinitionFault, DimensionHandle, EditOptions, ErrorKind, File, Format,
+    GroupWriter, Layout, OpenOptions, VariableOptions, Writer,
+};
 
 const ALL_FORMATS: [Format; 5] = [
     Format::Classic,
@@ -135,4 +138,165 @@ fn the_space_of_what_was_deleted_is_used_again() {
     let file = opened(&bytes);
     let values = file.variable("round_9").unwrap().read(&Selection::all(&[100_000])).unwrap();
     assert_eq!(values, Values::F64(vec![9.0; 100_000]));
+}
+
+/// Groups and attributes that are dense, and variables of several chunks.
+fn dense(layout: Layout) -> Vec<u8> {
+    let options = CreateOptions { layout, ..CreateOptions::default() };
+    let writer = options.create_in_memory("test").unwrap();
+    let root = writer.root();
+    define_dense(&root, &root.define_dimension("x", Some(40)).unwrap());
+    writer.into_bytes().unwrap().unwrap()
+}
+
+fn define_dense(root: &GroupWriter, x: &DimensionHandle) {
+    for index in 0..100 {
+        let name = format!("variable_{index}");
+        let chunks = VariableOptions { chunk_shape: Some(vec![4]), ..VariableOptions::default() };
+        let variable = root.define_variable(&name, Atomic::Int, &[*x], chunks).unwrap();
+        variable.write_as(&range(0, 40), &[index; 40]).unwrap();
+        root.set_attribute(&format!("attribute_{index}"), vec![f64::from(index); 60]).unwrap();
+    }
+}
+
+/// Bytes of a file to which the same is done in so many commits of one session.
+fn size_after(bytes: &[u8], commits: u64, change: impl Fn(&Writer, u64)) -> usize {
+    let writer = EditOptions::default().open_bytes("test", bytes.to_vec()).unwrap();
+    for round in 0..commits {
+        change(&writer, round);
+        writer.commit().unwrap();
+    }
+    writer.into_bytes().unwrap().unwrap().len()
+}
+
+#[test]
+fn what_is_changed_again_and_again_takes_its_space_once() {
+    type Change = fn(&Writer, u64);
+    let changes: [(&str, Change); 6] = [
+        ("an attribute", |writer, round| {
+            writer.root().set_attribute("attribute_7", vec![round as f64; 60]).unwrap();
+        }),
+        ("strings", |writer, round| {
+            let words = vec![format!("word {}", round % 10); 20];
+            writer.root().set_attribute("words", words).unwrap();
+        }),
+        ("the name of a variable", |writer, round| {
+            let (from, to) = (format!("variable_5{}", "_".repeat(round as usize % 2)), round + 1);
+            let to = format!("variable_5{}", "_".repeat(to as usize % 2));
+            writer.root().variable(&from).unwrap().unwrap().rename(&to).unwrap();
+        }),
+        ("the name of a dimension", |writer, round| {
+            let from = if round % 2 == 0 { "x" } else { "another name" };
+            let to = if round % 2 == 0 { "another name" } else { "x" };
+            let x = writer.root().find_dimension(from).unwrap().unwrap();
+            writer.rename_dimension(x, to).unwrap();
+        }),
+        ("a chunk", |writer, round| {
+            let variable = writer.root().variable("variable_9").unwrap().unwrap();
+            variable.write_as(&range(round % 40, 1), &[1]).unwrap();
+        }),
+        ("a variable", |writer, _| {
+            let root = writer.root();
+            if let Some(old) = root.variable("variable_3").unwrap() {
+                old.delete().unwrap();
+            }
+            let x = root.find_dimension("x").unwrap().unwrap();
+            let chunks = VariableOptions { chunk_shape: Some(vec![5]), ..Default::default() };
+            let new = root.define_variable("variable_3", Atomic::Int, &[x], chunks).unwrap();
+            new.write_as(&range(0, 40), &[3; 40]).unwrap();
+        }),
+    ];
+    let bytes = dense(Layout::Latest);
+    for (what, change) in changes {
+        let (few, many) = (size_after(&bytes, 10, change), size_after(&bytes, 1000, change));
+        assert!(many <= few + few / 20, "{what}: {few} bytes, then {many}");
+    }
+}
+
+#[test]
+fn the_space_of_a_file_that_was_opened_is_used_again() {
+    // What is made in a file that is there already has the structures of HDF5 1.8.
+    let bytes = dense(Layout::Compatible);
+    let writer = EditOptions::default().open_bytes("test", bytes.clone()).unwrap();
+    let root = writer.root();
+    for index in 0..100 {
+        root.variable(&format!("variable_{index}")).unwrap().unwrap().delete().unwrap();
+        root.delete_attribute(&format!("attribute_{index}")).unwrap();
+    }
+    for round in 0..3 {
+        root.set_attribute("count", round).unwrap();
+        writer.commit().unwrap();
+    }
+    define_dense(&root, &root.find_dimension("x").unwrap().unwrap());
+    let again = writer.into_bytes().unwrap().unwrap();
+    assert!(
+        again.len() < bytes.len() + bytes.len() / 4,
+        "{} bytes, then {}",
+        bytes.len(),
+        again.len()
+    );
+    let (before, after) = (opened(&bytes), opened(&again));
+    for variable in before.root().variables().unwrap() {
+        let all = Selection::all(&[40]);
+        let found = after.variable(variable.name()).unwrap();
+        assert_eq!(found.read(&all).unwrap(), variable.read(&all).unwrap());
+    }
+}
+
+#[test]
+fn a_dimension_is_as_long_as_what_is_left_along_it() {
+    let bytes = edit(sample(Format::NetCdf4), |writer| {
+        let root = writer.root();
+        let time = root.find_dimension("time").unwrap().unwrap();
+        let plain = VariableOptions::default;
+        let longer = root.define_variable("longer", Atomic::Int, &[time], plain()).unwrap();
+        longer.write_as(&range(0, 9), &[1; 9]).unwrap();
+    });
+    let bytes = edit(bytes, |writer| {
+        let len = || writer.file().root().dimensions().unwrap()[0].len();
+        assert_eq!(len(), 9);
+        writer.root().variable("longer").unwrap().unwrap().delete().unwrap();
+        assert_eq!(len(), 2);
+        writer.root().variable("time").unwrap().unwrap().delete().unwrap();
+        assert_eq!(len(), 0);
+    });
+    let file = opened(&bytes);
+    assert_eq!(file.root().dimensions().unwrap()[0].len(), 0);
+    let bytes = edit(bytes, |writer| {
+        let root = writer.root();
+        let time = root.find_dimension("time").unwrap().unwrap();
+        let again = root.define_variable("time", Atomic::Int, &[time], Default::default()).unwrap();
+        again.write_as(&range(0, 3), &[4, 5, 6]).unwrap();
+    });
+    let again = opened(&bytes).variable("time").unwrap();
+    assert_eq!(again.read(&Selection::all(&[3])).unwrap(), Values::I32(vec![4, 5, 6]));
+}
+
+#[test]
+fn dimensions_of_any_group_are_along_variables() {
+    let writer = CreateOptions::default().create_in_memory("test").unwrap();
+    let group = |name| writer.root().define_group(name).unwrap();
+    let (one, other) = (group("one"), group("other"));
+    let x = one.define_dimension("x", Some(3)).unwrap();
+    let y = one.define_dimension("y", None).unwrap();
+    // To netCDF, an unlimited dimension is as long as what is along it in its group and below.
+    let plain = VariableOptions::default;
+    let own = one.define_variable("y", Atomic::Int, &[y], plain()).unwrap();
+    own.write_as(&range(0, 3), &[1, 2, 3]).unwrap();
+    let variable = other.define_variable("v", Atomic::Int, &[y, x], plain()).unwrap();
+    variable.write_as(&Selection::all(&[2, 3]), &[1, 2, 3, 4, 5, 6]).unwrap();
+    let bytes = edit(writer.into_bytes().unwrap().unwrap(), |writer| {
+        let root = writer.root();
+        let fault = root.group("one").unwrap().unwrap().delete().unwrap_err().kind;
+        assert!(matches!(fault, ErrorKind::Definition(DefinitionFault::InUse { .. })), "{fault}");
+        let other = root.group("other").unwrap().unwrap();
+        let row = Selection { axes: vec![Axis::range(2, 1, 1), Axis::all(3)] };
+        other.variable("v").unwrap().unwrap().write_as(&row, &[7, 8, 9]).unwrap();
+    });
+    let variable = opened(&bytes).variable("/other/v").unwrap();
+    let paths: Vec<String> =
+        variable.dimensions().unwrap().iter().map(|dimension| dimension.path()).collect();
+    assert_eq!(paths, ["/one/y", "/one/x"]);
+    let values = variable.read(&Selection::all(&[3, 3])).unwrap();
+    assert_eq!(values, Values::I32((1..10).collect()));
 }

@@ -69,7 +69,7 @@ fn netcdf_words(fault: &DefinitionFault) -> &'static str {
         DefinitionFault::NotFound { .. } | DefinitionFault::Deleted { .. } => {
             "NetCDF: Not a valid ID"
         }
-        DefinitionFault::OutOfScope { .. } => "NetCDF: Invalid dimension ID or name",
+        DefinitionFault::InUse { .. } => "NetCDF: Invalid dimension ID or name",
         DefinitionFault::NotInFormat { .. } | DefinitionFault::ForeignType { .. } => {
             "NetCDF: Attempting netcdf-4 operation on strict nc3 netcdf-4 file"
         }

@@ -1,12 +1,13 @@
 //! Defining, renaming, deleting.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use isotach_model::{Atomic, DataType, UserType, Values};
 
 use super::rules;
 use super::{
-    AttributeList, Defined, DimensionDraft, DimensionId, Draft, GroupDraft, GroupId, Item,
+    AttributeList, Defined, DimensionDraft, DimensionId, Draft, GroupDraft, GroupId, Item, Place,
     TypeDraft, TypeId, VariableDraft, VariableId,
 };
 use crate::error::DefinitionFault;
@@ -34,6 +35,7 @@ impl Draft {
         let has_unlimited = self.dimensions().any(|(_, dimension)| dimension.is_unlimited);
         rules::dimension(self.format, len, has_unlimited)?;
         let (creation, id) = (self.next_creation(), DimensionId(self.dimensions.len()));
+        let is_numbered = self.numbers_dimensions();
         self.touch(Item::Dimension(id));
         self.free_dimension_name(group, &name)?.dimensions.insert(Arc::clone(&name), id);
         let number = self.next_dimension_number;
@@ -45,7 +47,9 @@ impl Draft {
             len: len.unwrap_or(0),
             is_unlimited: len.is_none(),
             number,
+            is_numbered,
             is_made_up: false,
+            is_elsewhere: false,
         }));
         Ok(id)
     }
@@ -79,7 +83,7 @@ impl Draft {
         Ok(id)
     }
 
-    /// Defines a variable along dimensions of its group or the groups above.
+    /// Defines a variable along dimensions of any group.
     pub(crate) fn define_variable(
         &mut self,
         group: GroupId,
@@ -93,7 +97,10 @@ impl Draft {
         }
         let name = rules::name(name)?;
         self.check_type(&data_type)?;
-        let along = self.dimensions_in_scope(group, dimensions)?;
+        let along = self.dimensions_of(dimensions)?;
+        if let Some(elsewhere) = along.iter().find(|dimension| dimension.is_elsewhere) {
+            return Err(DefinitionFault::NotWritable { name: elsewhere.name.to_string() });
+        }
         rules::variable(self.format, &data_type, &along, &options)?;
         let mut attributes = AttributeList::default();
         if let Fill::Value(value) | Fill::Unstated(value) = &options.fill {
@@ -110,11 +117,7 @@ impl Draft {
         let extent = extent.collect();
         let (creation, id) = (self.next_creation(), VariableId(self.variables.len()));
         self.free_name(group, &name)?.variables.insert(Arc::clone(&name), id);
-        for id in dimensions {
-            if let Some(Some(dimension)) = self.dimensions.get_mut(id.0) {
-                dimension.is_made_up = false;
-            }
-        }
+        dimensions.iter().for_each(|&id| self.make_real(id));
         self.touch(Item::Variable(id));
         self.variables.push(Some(VariableDraft {
             name,
@@ -125,7 +128,9 @@ impl Draft {
             attributes,
             options,
             extent,
+            limits: None,
             origin: None,
+            place: Place::Own,
         }));
         Ok(id)
     }
@@ -168,12 +173,26 @@ impl Draft {
             let dimension = self.dimension(id)?;
             (dimension.group, Arc::clone(&dimension.name))
         };
+        if self.dimension(id)?.is_elsewhere {
+            return Err(DefinitionFault::NotWritable { name: from.to_string() });
+        }
         rename_key(&mut self.free_dimension_name(group, &to)?.dimensions, &from, &to);
         self.touch(Item::Dimension(id));
         if let Some(Some(dimension)) = self.dimensions.get_mut(id.0) {
             dimension.name = to;
         }
+        self.make_real(id);
         Ok(())
+    }
+
+    /// Gives a dimension that was made up an object at the next commit.
+    fn make_real(&mut self, id: DimensionId) {
+        let is_numbered = self.numbers_dimensions();
+        if let Some(Some(dimension)) = self.dimensions.get_mut(id.0)
+            && dimension.is_made_up
+        {
+            (dimension.is_made_up, dimension.is_numbered) = (false, is_numbered);
+        }
     }
 
     /// Gives a variable another name.
@@ -204,34 +223,89 @@ impl Draft {
         self.renew_paths(id)
     }
 
-    /// Deletes a variable.
+    /// Deletes a variable: its name, and the object where no other name leads to it.
     pub(crate) fn delete_variable(&mut self, id: VariableId) -> Defined<()> {
         let (group, name) = {
             let variable = self.variable(id)?;
             (variable.group, Arc::clone(&variable.name))
         };
         self.members_mut(group)?.variables.shift_remove(&name);
-        self.variables[id.0] = None;
+        self.remove_variables(&[id]);
         Ok(())
+    }
+
+    /// Takes variables away that have no name any more. One that is the object of others stays as
+    /// long as these do.
+    fn remove_variables(&mut self, ids: &[VariableId]) {
+        let owners: HashSet<VariableId> = ids.iter().map(|&id| self.owner(id)).collect();
+        let mut shorter = HashSet::new();
+        ids.iter().filter(|id| !owners.contains(id)).for_each(|id| self.variables[id.0] = None);
+        for owner in owners {
+            let has_name = self.variable(owner).is_ok_and(|variable| {
+                let names = self.group(variable.group).map(|group| &group.variables);
+                names.is_ok_and(|names| names.get(&variable.name) == Some(&owner))
+            });
+            let has_twin = self.variables().any(|(_, other)| other.place == Place::Twin(owner));
+            if !has_name && !has_twin {
+                let gone = self.variables[owner.0].take();
+                shorter.extend(gone.into_iter().flat_map(|variable| variable.dimensions));
+            }
+        }
+        shorter.into_iter().for_each(|dimension| self.shorten(dimension));
+    }
+
+    /// An unlimited dimension is as long as the longest variable along it, also when that is gone.
+    fn shorten(&mut self, id: DimensionId) {
+        let Some(Some(dimension)) = self.dimensions.get_mut(id.0) else { return };
+        if !dimension.is_unlimited {
+            return;
+        }
+        let extents = self
+            .variables
+            .iter()
+            .flatten()
+            .flat_map(|variable| variable.dimensions.iter().zip(&variable.extent));
+        let len =
+            extents.filter(|(along, _)| **along == id).map(|(_, &len)| len).max().unwrap_or(0);
+        if len < dimension.len {
+            dimension.len = len;
+            self.touched.insert(Item::Dimension(id));
+        }
     }
 
     /// Deletes a group other than the root with all that is in it.
     pub(crate) fn delete_group(&mut self, id: GroupId) -> Defined<()> {
+        self.check_dimensions_unused(id)?;
         let group = self.group(id)?;
         let (parent, name) =
             (group.parent.ok_or(DefinitionFault::RootGroup)?, Arc::clone(&group.name));
-        let below: Vec<GroupId> = group.groups.values().copied().collect();
-        for below in below {
-            self.delete_group(below)?;
+        self.members_mut(parent)?.groups.shift_remove(&name);
+        self.remove_group(id);
+        Ok(())
+    }
+
+    /// Dimensions of a group and those below may be along variables of other groups.
+    fn check_dimensions_unused(&self, id: GroupId) -> Defined<()> {
+        let is_below = |group: GroupId| self.with_ancestors(group).any(|above| above == id);
+        for (_, variable) in self.variables().filter(|(_, variable)| !is_below(variable.group)) {
+            for &dimension in &variable.dimensions {
+                let dimension = self.dimension(dimension)?;
+                if is_below(dimension.group) {
+                    return Err(DefinitionFault::InUse { name: dimension.name.to_string() });
+                }
+            }
         }
-        let Some(Some(group)) = self.groups.get_mut(id.0).map(Option::take) else {
-            return Err(DefinitionFault::Deleted { what: "group" });
-        };
-        group.variables.values().for_each(|variable| self.variables[variable.0] = None);
+        Ok(())
+    }
+
+    /// Takes a group away that has no name any more, and all that is in it.
+    fn remove_group(&mut self, id: GroupId) {
+        let Some(group) = self.groups.get_mut(id.0).and_then(Option::take) else { return };
+        group.groups.values().for_each(|&below| self.remove_group(below));
         group.dimensions.values().for_each(|dimension| self.dimensions[dimension.0] = None);
         group.types.values().for_each(|user| self.types[user.0] = None);
-        self.members_mut(parent)?.groups.shift_remove(&name);
-        Ok(())
+        let variables: Vec<VariableId> = group.variables.values().copied().collect();
+        self.remove_variables(&variables);
     }
 
     /// Changes how a variable that has no values yet shall be stored.
@@ -241,9 +315,12 @@ impl Draft {
         change: impl FnOnce(&mut VariableOptions),
     ) -> Defined<()> {
         let variable = self.variable(id)?;
+        if variable.place == Place::Elsewhere {
+            return Err(DefinitionFault::NotWritable { name: variable.name.to_string() });
+        }
         let mut options = variable.options.clone();
         change(&mut options);
-        let along = self.dimensions_in_scope(variable.group, &variable.dimensions)?;
+        let along = self.dimensions_of(&variable.dimensions)?;
         rules::variable(self.format, &variable.data_type, &along, &options)?;
         self.touch(Item::Variable(id));
         if let Some(Some(variable)) = self.variables.get_mut(id.0) {
@@ -264,6 +341,7 @@ impl Draft {
 
     /// Makes a variable's extent, and its unlimited dimensions, reach at least as far as `extent`.
     pub(crate) fn grow(&mut self, id: VariableId, extent: &[u64]) -> Defined<()> {
+        let id = self.owner(id);
         let Some(Some(variable)) = self.variables.get_mut(id.0) else {
             return Err(DefinitionFault::Deleted { what: "variable" });
         };
@@ -287,20 +365,30 @@ impl Draft {
     pub(crate) fn attributes(&self, owner: AttributeOwner) -> Defined<&AttributeList> {
         match owner {
             AttributeOwner::Group(id) => self.group(id).map(|group| &group.attributes),
-            AttributeOwner::Variable(id) => self.variable(id).map(|variable| &variable.attributes),
+            AttributeOwner::Variable(id) => {
+                self.variable(self.owner(id)).map(|variable| &variable.attributes)
+            }
         }
     }
 
     fn attributes_mut(&mut self, owner: AttributeOwner) -> Defined<&mut AttributeList> {
-        if let AttributeOwner::Variable(id) = owner {
-            self.touch(Item::Variable(id));
-        }
         match owner {
-            AttributeOwner::Group(id) => self.group_mut(id).map(|group| &mut group.attributes),
-            AttributeOwner::Variable(id) => match self.variables.get_mut(id.0) {
-                Some(Some(variable)) => Ok(&mut variable.attributes),
-                _ => Err(DefinitionFault::Deleted { what: "variable" }),
-            },
+            AttributeOwner::Group(id) => {
+                let group = self.group_mut(id)?;
+                check_here(group)?;
+                Ok(&mut group.attributes)
+            }
+            AttributeOwner::Variable(id) => {
+                let id = self.owner(id);
+                self.touch(Item::Variable(id));
+                match self.variables.get_mut(id.0) {
+                    Some(Some(VariableDraft { place: Place::Elsewhere, name, .. })) => {
+                        Err(DefinitionFault::NotWritable { name: name.to_string() })
+                    }
+                    Some(Some(variable)) => Ok(&mut variable.attributes),
+                    _ => Err(DefinitionFault::Deleted { what: "variable" }),
+                }
+            }
         }
     }
 
@@ -313,6 +401,7 @@ impl Draft {
     /// The group, of which something is to be defined, renamed or deleted.
     fn members_mut(&mut self, id: GroupId) -> Defined<&mut GroupDraft> {
         let group = self.group_mut(id)?;
+        check_here(group)?;
         group.members_changed = true;
         Ok(group)
     }
@@ -348,20 +437,9 @@ impl Draft {
         }
     }
 
-    fn dimensions_in_scope(
-        &self,
-        group: GroupId,
-        dimensions: &[DimensionId],
-    ) -> Defined<Vec<&DimensionDraft>> {
-        let find = |&id: &DimensionId| {
-            let dimension = self.dimension(id)?;
-            if self.with_ancestors(group).any(|above| above == dimension.group) {
-                return Ok(dimension);
-            }
-            let name = dimension.name.to_string();
-            Err(DefinitionFault::OutOfScope { what: "dimension", name })
-        };
-        dimensions.iter().map(find).collect()
+    /// The dimensions, which netCDF allows to be of any group.
+    fn dimensions_of(&self, dimensions: &[DimensionId]) -> Defined<Vec<&DimensionDraft>> {
+        dimensions.iter().map(|&id| self.dimension(id)).collect()
     }
 
     /// A user-defined type must be one of this file's.
@@ -407,6 +485,14 @@ fn set_quantization(
     let name = quantization.mode().attribute_name().into();
     attributes.set(name, Atomic::Int.into(), Arc::new(significant));
     Ok(())
+}
+
+/// Nothing can be changed in a group that is an object elsewhere.
+fn check_here(group: &GroupDraft) -> Defined<()> {
+    match group.is_elsewhere {
+        true => Err(DefinitionFault::NotWritable { name: group.path.to_string() }),
+        false => Ok(()),
+    }
 }
 
 fn in_use(what: &'static str, name: &str) -> DefinitionFault {

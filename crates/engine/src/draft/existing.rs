@@ -1,22 +1,27 @@
 //! The draft of a file that was opened.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use isotach_model::quantize::{Mode, Quantization};
 use isotach_model::{Atomic, UserType};
 
 use super::{
-    AttributeList, DimensionDraft, DimensionId, Draft, GroupDraft, GroupId, ROOT, TypeDraft,
+    AttributeList, DimensionDraft, DimensionId, Draft, GroupDraft, GroupId, Place, ROOT, TypeDraft,
     TypeId, VariableDraft, VariableId,
 };
 use crate::dimension::Dimension;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::file::{File, Group};
 use crate::variable::Variable;
 use crate::writer::VariableOptions;
 
 impl VariableDraft {
+    /// Whether it is an object of its own.
+    pub(crate) fn is_own(&self) -> bool {
+        self.place == Place::Own
+    }
+
     /// How its values are rounded before they are stored.
     pub(crate) fn quantization(&self) -> Option<Quantization> {
         if let Some(quantization) = self.options.quantization {
@@ -36,7 +41,7 @@ impl VariableDraft {
 
 impl Draft {
     /// What is in `file`, in its order, unchanged.
-    pub(crate) fn of(file: &File) -> Result<Self> {
+    pub(crate) fn of(file: &File, file_name: &Arc<str>) -> Result<Self> {
         let mut draft = Self::new(file.format()?);
         let mut groups = vec![(file.root(), ROOT)];
         let mut dimensions = HashMap::new();
@@ -44,7 +49,7 @@ impl Draft {
         while let Some((group, id)) = groups.get(index).cloned() {
             draft.set_attributes(id, AttributeList::existing(&group.attributes()?));
             for dimension in group.dimensions()?.iter() {
-                dimensions.insert(dimension.id(), draft.add_dimension(id, dimension));
+                dimensions.insert(dimension.path(), draft.add_dimension(id, dimension));
             }
             for user in group.types()?.iter() {
                 draft.add_type(id, user);
@@ -57,7 +62,7 @@ impl Draft {
         }
         for (group, id) in groups {
             for variable in group.variables()? {
-                draft.add_variable(id, variable, &dimensions)?;
+                draft.add_variable(id, variable, &dimensions, file_name)?;
             }
         }
         draft.mark_committed();
@@ -74,8 +79,7 @@ impl Draft {
         let (creation, id) = (self.next_creation(), GroupId(self.groups.len()));
         let name: Arc<str> = group.name().into();
         let path = group.path().into();
-        let mut added = GroupDraft::new(Arc::clone(&name), path, Some(parent), creation);
-        added.is_opened = true;
+        let added = GroupDraft::new(Arc::clone(&name), path, Some(parent), creation);
         self.groups.push(Some(added));
         if let Some(Some(parent)) = self.groups.get_mut(parent.0) {
             parent.groups.insert(name, id);
@@ -95,7 +99,9 @@ impl Draft {
             len: dimension.len(),
             is_unlimited: dimension.is_unlimited(),
             number: dimension.id(),
+            is_numbered: true,
             is_made_up: false,
+            is_elsewhere: false,
         }));
         if let Some(Some(group)) = self.groups.get_mut(group.0) {
             group.dimensions.insert(name, id);
@@ -110,10 +116,49 @@ impl Draft {
         }
     }
 
-    /// Says that the file has no object for a dimension.
-    pub(crate) fn set_made_up(&mut self, id: DimensionId) {
+    /// Says that the file has no object for a dimension, or that it is elsewhere.
+    pub(crate) fn set_made_up(&mut self, id: DimensionId, is_elsewhere: bool) {
         if let Some(Some(dimension)) = self.dimensions.get_mut(id.0) {
             dimension.is_made_up = true;
+            dimension.is_elsewhere = is_elsewhere;
+        }
+    }
+
+    /// Says which dimensions have their numbers in the file.
+    pub(crate) fn set_numbered(&mut self, numbered: &[DimensionId]) {
+        self.dimensions.iter_mut().flatten().for_each(|dimension| dimension.is_numbered = false);
+        for id in numbered {
+            if let Some(Some(dimension)) = self.dimensions.get_mut(id.0) {
+                dimension.is_numbered = true;
+            }
+        }
+    }
+
+    /// Says that a group is an object elsewhere.
+    pub(crate) fn set_elsewhere(&mut self, id: GroupId) {
+        if let Some(Some(group)) = self.groups.get_mut(id.0) {
+            group.is_elsewhere = true;
+        }
+    }
+
+    /// Says which names in a group are taken by what is not shown.
+    pub(crate) fn set_hidden_names(&mut self, id: GroupId, names: HashSet<Arc<str>>) {
+        if let Some(Some(group)) = self.groups.get_mut(id.0) {
+            group.hidden_names = names;
+        }
+    }
+
+    /// Says how far a variable's elements can reach.
+    pub(crate) fn set_limits(&mut self, id: VariableId, limits: Vec<u64>) {
+        if let Some(Some(variable)) = self.variables.get_mut(id.0) {
+            variable.limits = Some(limits);
+        }
+    }
+
+    /// Says which object a variable is.
+    pub(crate) fn set_place(&mut self, id: VariableId, place: Place) {
+        if let Some(Some(variable)) = self.variables.get_mut(id.0) {
+            variable.place = place;
         }
     }
 
@@ -129,7 +174,8 @@ impl Draft {
         &mut self,
         group: GroupId,
         variable: Variable,
-        dimensions: &HashMap<i32, DimensionId>,
+        dimensions: &HashMap<String, DimensionId>,
+        file_name: &Arc<str>,
     ) -> Result<()> {
         let (creation, id) = (self.next_creation(), VariableId(self.variables.len()));
         let name: Arc<str> = variable.name().into();
@@ -140,19 +186,23 @@ impl Draft {
             true => variable.array()?.layout.shape.clone(),
             false => along.iter().map(Dimension::len).collect(),
         };
+        let draft_dimension = |found: &Dimension| {
+            let (what, name) = ("dimension", found.path());
+            let id = dimensions.get(&name).copied();
+            id.ok_or_else(|| Error::new(file_name, ErrorKind::NotFound { what, name }))
+        };
         self.variables.push(Some(VariableDraft {
             name: Arc::clone(&name),
             group,
             creation,
             data_type: variable.data_type().clone(),
-            dimensions: along
-                .iter()
-                .filter_map(|found| dimensions.get(&found.id()).copied())
-                .collect(),
+            dimensions: along.iter().map(draft_dimension).collect::<Result<_>>()?,
             attributes,
             options: VariableOptions::default(),
             extent,
+            limits: None,
             origin: Some(variable),
+            place: Place::Own,
         }));
         if let Some(Some(group)) = self.groups.get_mut(group.0) {
             group.variables.insert(name, id);

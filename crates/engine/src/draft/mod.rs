@@ -95,8 +95,11 @@ pub(crate) struct GroupDraft {
     pub(crate) groups: IndexMap<Arc<str>, GroupId>,
     /// Whether anything in it was defined, renamed or deleted since the file was opened.
     pub(crate) members_changed: bool,
-    /// Whether it was there when the file was opened.
-    pub(crate) is_opened: bool,
+    /// Whether only a soft or external link leads to it, or a second hard one: nothing can be changed
+    /// in it.
+    pub(crate) is_elsewhere: bool,
+    /// Names of links to what netCDF does not show.
+    pub(crate) hidden_names: HashSet<Arc<str>>,
 }
 
 /// A dimension.
@@ -109,8 +112,24 @@ pub(crate) struct DimensionDraft {
     pub(crate) is_unlimited: bool,
     /// netCDF's dimid.
     pub(crate) number: i32,
+    /// Whether the file is to tell it. One that tells those of some dimensions only is as good as
+    /// broken: what has none is counted.
+    pub(crate) is_numbered: bool,
     /// True where the file has no object for it: libnetcdf makes dimensions up for plain HDF5 files.
     pub(crate) is_made_up: bool,
+    /// True for such a one whose object is elsewhere.
+    pub(crate) is_elsewhere: bool,
+}
+
+/// Which object a variable is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// One of its own.
+    Own,
+    /// That of another variable: more than one link leads to it.
+    Twin(VariableId),
+    /// One to which only a link in or to another file leads.
+    Elsewhere,
 }
 
 /// A user-defined type.
@@ -133,8 +152,13 @@ pub(crate) struct VariableDraft {
     pub(crate) options: VariableOptions,
     /// How far its own elements reach along each dimension: at most the dimensions' lengths.
     pub(crate) extent: Vec<u64>,
+    /// How far they can reach, where the file says so: one that was opened may lie along an unlimited
+    /// dimension and not grow.
+    pub(crate) limits: Option<Vec<u64>>,
     /// The same variable in the file that was opened; `None` for one defined since.
     pub(crate) origin: Option<Variable>,
+    /// Which object it is.
+    pub(crate) place: Place,
 }
 
 impl Draft {
@@ -179,6 +203,19 @@ impl Draft {
         found.ok_or(DefinitionFault::Deleted { what: "type" })
     }
 
+    /// Whether the file tells the numbers of all its dimensions.
+    fn numbers_dimensions(&self) -> bool {
+        self.dimensions().all(|(_, dimension)| dimension.is_made_up || dimension.is_numbered)
+    }
+
+    /// The variable whose object it is.
+    pub(crate) fn owner(&self, id: VariableId) -> VariableId {
+        match self.variable(id).map(|variable| variable.place) {
+            Ok(Place::Twin(owner)) => owner,
+            _ => id,
+        }
+    }
+
     /// All variables with their ids, in the order of their definition.
     pub(crate) fn variables(&self) -> impl Iterator<Item = (VariableId, &VariableDraft)> {
         let numbered = self.variables.iter().enumerate();
@@ -218,6 +255,18 @@ impl Draft {
     /// Present lengths of a variable's dimensions.
     pub(crate) fn shape(&self, variable: &VariableDraft) -> Defined<Vec<u64>> {
         variable.dimensions.iter().map(|&id| Ok(self.dimension(id)?.len)).collect()
+    }
+
+    /// How far a variable's elements can reach along each dimension.
+    pub(crate) fn limits(&self, variable: &VariableDraft) -> Defined<Vec<u64>> {
+        let limit = |&id| {
+            let dimension = self.dimension(id)?;
+            Ok(if dimension.is_unlimited { u64::MAX } else { dimension.len })
+        };
+        match &variable.limits {
+            Some(limits) => Ok(limits.clone()),
+            None => variable.dimensions.iter().map(limit).collect(),
+        }
     }
 
     /// What was defined or changed since the last commit, and groups from which something was deleted.
@@ -269,7 +318,8 @@ impl GroupDraft {
             variables: IndexMap::new(),
             groups: IndexMap::new(),
             members_changed: false,
-            is_opened: false,
+            is_elsewhere: false,
+            hidden_names: HashSet::new(),
         }
     }
 
@@ -278,14 +328,16 @@ impl GroupDraft {
         format!("{}/{name}", self.path.trim_end_matches('/'))
     }
 
-    /// What kind of thing `name` stands for; dimensions have names of their own.
+    /// What kind of thing `name` stands for; dimensions share their names with variables.
     fn kind_of(&self, name: &str) -> Option<&'static str> {
         if self.variables.contains_key(name) {
             Some("variable")
         } else if self.groups.contains_key(name) {
             Some("group")
+        } else if self.types.contains_key(name) {
+            Some("type")
         } else {
-            self.types.contains_key(name).then_some("type")
+            self.hidden_names.contains(name).then_some("object")
         }
     }
 }

@@ -86,7 +86,7 @@ fn open_hdf5(
         space: Arc::new(Space::aligned(superblock_end(&file), options.alignment)),
         storage,
     };
-    let mut draft = Draft::of(&file)?;
+    let mut draft = Draft::of(&file, name)?;
     let Some(objects) = file.hdf5() else {
         return Err(Error::new(name, ErrorKind::Closed));
     };
@@ -106,7 +106,7 @@ fn open_classic(
         space: Arc::new(Space::new(0)),
     };
     let mut backend = ClassicBackend::open(target, durability, header_room)?;
-    let draft = Draft::of(&open_file(name, &storage)?)?;
+    let draft = Draft::of(&open_file(name, &storage)?, name)?;
     backend.adopt(&draft)?;
     Ok((draft, Box::new(backend)))
 }

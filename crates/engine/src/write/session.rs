@@ -75,6 +75,7 @@ impl Session {
     ) -> Result<()> {
         let mut state = self.alone()?;
         if let (AttributeOwner::Variable(id), FILL_VALUE) = (owner, name) {
+            let id = state.draft.owner(id);
             let fill = (data_type.clone(), values.clone());
             state.set_fill(id, fill).map_err(|fault| self.fault(fault))?;
         }
@@ -89,7 +90,7 @@ impl Session {
         change: impl FnOnce(&mut VariableOptions),
     ) -> Result<()> {
         let mut state = self.alone()?;
-        let what = "storage";
+        let (id, what) = (state.draft.owner(id), "storage");
         if state.backend.has_values(id) {
             return Err(self.fault(DefinitionFault::HasValues { what }));
         }
@@ -103,7 +104,7 @@ impl Session {
         selection: &Selection,
         values: &Values,
     ) -> Result<RangeReport> {
-        let state = self.ready_for(id, selection)?;
+        let (state, id) = self.ready_for(id, selection)?;
         self.check_count(selection, values.len())?;
         let stored = state.backend.stored_type(&state.draft, id)?;
         let mut elements = Vec::new();
@@ -126,7 +127,7 @@ impl Session {
         selection: &Selection,
         elements: &[u8],
     ) -> Result<()> {
-        let state = self.ready_for(id, selection)?;
+        let (state, id) = self.ready_for(id, selection)?;
         let stored = state.backend.stored_type(&state.draft, id)?;
         if !stored.is_flat() {
             let kind = ErrorKind::WrongType { stored: format!("{stored:?}"), wanted: "bytes" };
@@ -156,7 +157,7 @@ impl Session {
     ) -> Result<RangeReport> {
         let (to, rules) = {
             let state = self.shared()?;
-            let stored = state.backend.stored_type(&state.draft, id)?;
+            let stored = state.backend.stored_type(&state.draft, state.draft.owner(id))?;
             let wanted = "numbers";
             let to = stored.number().ok_or_else(|| {
                 self.error(ErrorKind::WrongType { stored: format!("{stored:?}"), wanted })
@@ -179,13 +180,13 @@ impl Session {
     /// The variable's elements, for reading.
     pub(crate) fn array(&self, id: VariableId) -> Result<Array> {
         let state = self.shared()?;
-        state.backend.array(&state.draft, id)
+        state.backend.array(&state.draft, state.draft.owner(id))
     }
 
     /// How the variable is stored.
     pub(crate) fn storage_info(&self, id: VariableId) -> Result<StorageInfo> {
         let state = self.shared()?;
-        state.backend.storage_info(&state.draft, id)
+        state.backend.storage_info(&state.draft, state.draft.owner(id))
     }
 
     /// Makes what was done since the last commit a part of the file.
@@ -224,21 +225,23 @@ impl Session {
         if since.elapsed() < interval { Ok(()) } else { self.commit() }
     }
 
-    /// The state to write into the selected elements: unlimited dimensions reach as far.
+    /// The state to write into the selected elements: unlimited dimensions reach as far. And the
+    /// variable that has them.
     fn ready_for(
         &self,
         id: VariableId,
         selection: &Selection,
-    ) -> Result<RwLockReadGuard<'_, State>> {
+    ) -> Result<(RwLockReadGuard<'_, State>, VariableId)> {
         let state = self.shared()?;
+        let id = state.draft.owner(id);
         let variable = state.draft.variable(id).map_err(|fault| self.fault(fault))?;
         let needed = self.needed_extent(&state.draft, variable, selection)?;
         if needed.iter().zip(&variable.extent).all(|(needed, extent)| needed <= extent) {
-            return Ok(state);
+            return Ok((state, id));
         }
         drop(state);
         self.change(|draft| draft.grow(id, &needed))?;
-        self.shared()
+        Ok((self.shared()?, id))
     }
 
     /// How far the variable must reach for the selection to lie within it.
@@ -248,17 +251,12 @@ impl Session {
         variable: &VariableDraft,
         selection: &Selection,
     ) -> Result<Vec<u64>> {
-        let limit = |&id| {
-            let dimension = draft.dimension(id)?;
-            Ok(if dimension.is_unlimited { u64::MAX } else { dimension.len })
-        };
         let is_nothing = selection.axes.len() == variable.dimensions.len()
             && selection.element_count() == Some(0);
         if is_nothing {
             return Ok(variable.extent.clone());
         }
-        let limits = variable.dimensions.iter().map(limit).collect::<Defined<Vec<u64>>>();
-        let limits = limits.map_err(|fault| self.fault(fault))?;
+        let limits = draft.limits(variable).map_err(|fault| self.fault(fault))?;
         selection.check(&limits).map_err(|error| self.error(ErrorKind::Selection(error)))?;
         let reach = |axis: &Axis| axis.bounds().map_or(0, |(_, last)| last.saturating_add(1));
         Ok(selection.axes.iter().map(reach).collect())

@@ -72,11 +72,14 @@ impl Space {
         address
     }
 
-    /// Takes `bytes` bytes at `address` back, in whatever parts they were allocated.
+    /// Takes `bytes` bytes at `address` back, in whatever parts they were allocated. Structures of a
+    /// broken file may lie over each other or behind its end: of these, nothing is taken.
     pub fn free(&self, address: u64, bytes: u64) {
         let mut state = self.lock();
         let range = address..address.saturating_add(bytes);
-        debug_assert!(!state.is_unused(&range), "{range:?} is freed twice");
+        if range.end > state.end || state.is_unused(&range) {
+            return;
+        }
         let mut from = range.start;
         for fresh in state.fresh.remove(range.clone()) {
             state.freed.insert(from..fresh.start);
@@ -84,6 +87,11 @@ impl Space {
             state.give_back(fresh);
         }
         state.freed.insert(from..range.end);
+    }
+
+    /// Whether nobody uses any of these bytes, nor did at the last commit.
+    pub(super) fn is_free(&self, range: &Range<u64>) -> bool {
+        self.lock().free.extents.holds(range)
     }
 
     /// Behind everything that is in use: the end of the file if it were committed now.
@@ -217,6 +225,11 @@ impl Extents {
     fn overlaps(&self, range: &Range<u64>) -> bool {
         let before_end = self.by_start.range(..range.end).next_back();
         before_end.is_some_and(|(_, &end)| end > range.start)
+    }
+
+    fn holds(&self, range: &Range<u64>) -> bool {
+        let before = self.by_start.range(..=range.start).next_back();
+        range.is_empty() || before.is_some_and(|(_, &end)| end >= range.end)
     }
 
     /// Takes out what lies in `range`: its parts that were there, ascending.

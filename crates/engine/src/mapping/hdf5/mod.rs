@@ -32,6 +32,7 @@ mod other_files;
 mod packed;
 mod resolve;
 mod shared_message;
+mod space;
 mod stored;
 mod values;
 mod virtual_dataset;
@@ -39,6 +40,7 @@ mod virtual_selection;
 
 use std::sync::Arc;
 
+use isotach_format::hdf5::message::MessageType;
 pub use isotach_format::hdf5::message::dataspace::{Dataspace, Dimension};
 pub use isotach_format::hdf5::message::datatype;
 pub use isotach_format::hdf5::message::datatype::Datatype;
@@ -51,6 +53,7 @@ pub use group::Group;
 pub use header::Header;
 pub use link::{Link, LinkTarget};
 pub use node::{CommittedDatatype, Node, Object, Unknown};
+pub(crate) use space::Pieces;
 pub(super) use stored::stored_integer;
 pub use stored::stored_type;
 
@@ -99,6 +102,21 @@ impl Objects {
         let Some(extension) = superblock.extension_address else { return Ok(superblock.btree_k) };
         let stored = Header::read(&self.context, extension)?.message(&self.context)?;
         Ok(stored.unwrap_or(superblock.btree_k))
+    }
+
+    /// Whether the superblock, or its extension, says that the file is more than its bytes: several
+    /// files, or structures of which others stand in an image of libhdf5's cache.
+    ///
+    /// # Errors
+    /// The extension cannot be read.
+    pub(crate) fn has_other_parts(&self) -> Result<bool> {
+        let superblock = &self.context.superblock;
+        let Some(extension) = superblock.extension_address else {
+            return Ok(superblock.driver_information_address.is_some());
+        };
+        let extension = Header::read(&self.context, extension)?;
+        let has = |kind| extension.find(kind).is_some();
+        Ok(has(MessageType::DRIVER_INFO) || has(MessageType::CACHE_IMAGE))
     }
 
     /// Bytes before the superblock, which belong to somebody else.

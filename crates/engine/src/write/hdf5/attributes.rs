@@ -8,8 +8,7 @@ use isotach_format::hdf5::message::{MaybeShared, MessageFlags, NewMessage, Share
 use isotach_model::convert::Rules;
 use isotach_model::{Atomic, HeapWriter, Values};
 
-use super::datatypes::{self, HEAP_REFERENCE_BYTES, OBJECT_REFERENCE_BYTES};
-use super::heap::FileHeap;
+use super::datatypes::{self, OBJECT_REFERENCE_BYTES};
 use crate::draft::DraftAttribute;
 use crate::error::{DefinitionFault, ErrorKind};
 use crate::mapping::{hdf5, netcdf4};
@@ -24,7 +23,7 @@ pub(super) type Encoded<T> = std::result::Result<T, ErrorKind>;
 /// One that a user has set. Its strings and sequences go to the heap.
 pub(super) fn user(
     attribute: &DraftAttribute,
-    heap: &FileHeap,
+    heap: &mut impl HeapWriter<Error = ErrorKind>,
     encoding: Encoding,
 ) -> Encoded<NewMessage> {
     let DraftAttribute { name, data_type, values } = attribute;
@@ -32,14 +31,12 @@ pub(super) fn user(
         return text(name, chars, encoding);
     }
     let description = || data_type.name().to_owned();
-    let datatype = datatypes::datatype(data_type, Endianness::Native)
+    let datatype = datatypes::datatype(data_type, Endianness::Native, encoding.sizes)
         .ok_or_else(|| DefinitionFault::ForeignType { description: description() })
         .map_err(ErrorKind::Definition)?;
     let stored = netcdf4::stored_type(&datatype);
     let mut data = Vec::new();
-    stored
-        .encode(values, Rules::NETCDF4, &mut &*heap, &mut data)
-        .map_err(super::heap::encode_error)?;
+    stored.encode(values, Rules::NETCDF4, heap, &mut data).map_err(super::heap::encode_error)?;
     let dataspace = match values.len() as u64 {
         0 => Dataspace::Null,
         len => Dataspace::Simple(vec![Dimension { size: len, max: Some(len) }]),
@@ -87,21 +84,26 @@ pub(super) fn coordinates(numbers: &[i32], encoding: Encoding) -> Encoded<NewMes
     message(name, little_int(true), vector(numbers.len()), data, encoding)
 }
 
-/// `DIMENSION_LIST`: for each axis, a sequence in the heap of one reference to the scale. Without
-/// addresses, the message has its size and refers to nothing.
+/// `DIMENSION_LIST`: for each axis, a sequence in the heap of references to its scales. Axes without
+/// any refer to nothing.
 pub(super) fn dimension_list(
     rank: usize,
-    scales: Option<&[u64]>,
-    heap: &FileHeap,
+    axes: &[Vec<u64>],
+    heap: &mut impl HeapWriter<Error = ErrorKind>,
     encoding: Encoding,
 ) -> Encoded<NewMessage> {
-    let mut data = Vec::with_capacity(rank * HEAP_REFERENCE_BYTES as usize);
-    for address in scales.into_iter().flatten() {
-        let reference = address.to_le_bytes();
-        (&mut &*heap).put(1, &reference, HEAP_REFERENCE_BYTES as usize, &mut data)?;
+    let sizes = encoding.sizes;
+    let entry_bytes = datatypes::heap_reference_bytes(sizes) as usize;
+    let mut data = Vec::with_capacity(rank * entry_bytes);
+    for scales in axes {
+        let references: Vec<u8> = scales.iter().flat_map(|scale| scale.to_le_bytes()).collect();
+        match scales.len() as u64 {
+            0 => data.resize(data.len() + entry_bytes, 0),
+            count => heap.put(count, &references, entry_bytes, &mut data)?,
+        }
     }
-    data.resize(rank * HEAP_REFERENCE_BYTES as usize, 0);
-    let datatype = datatypes::sequence(datatypes::object_reference());
+    data.resize(rank * entry_bytes, 0);
+    let datatype = datatypes::sequence(datatypes::object_reference(), sizes);
     message(netcdf4::DIMENSION_LIST.as_bytes(), datatype, vector(rank), data, encoding)
 }
 

@@ -18,6 +18,7 @@ use super::attributes::{self, Encoded};
 use super::datatypes;
 use super::heap::FileHeap;
 use super::index::tree_layout;
+use super::known::KnownAttributes;
 use super::origin::{self, Origin, Origins};
 use super::planned::Planned;
 use super::scales::{Node, Scales};
@@ -28,6 +29,7 @@ use crate::draft::{
 use crate::error::{DefinitionFault, ErrorKind};
 use crate::file::Format;
 use crate::mapping::hdf5::Dataset;
+use crate::mapping::netcdf4;
 use crate::variable::Endianness;
 
 /// What an object's header and its dense storage say.
@@ -51,9 +53,6 @@ pub(super) enum Links {
     SymbolTable(Vec<Link>),
 }
 
-/// Attributes that were encoded for an earlier commit, by name: the values and the message.
-pub(super) type KnownAttributes = HashMap<Arc<str>, (Arc<isotach_model::Values>, NewMessage)>;
-
 /// What everything about a draft's objects is made from.
 pub(super) struct Maker<'m> {
     pub(super) draft: &'m Draft,
@@ -62,7 +61,9 @@ pub(super) struct Maker<'m> {
     pub(super) encoding: Encoding,
     /// The objects that were there when the file was opened.
     pub(super) origins: &'m Origins,
-    /// Those of them whose dimensions are others since, or are referred to by others.
+    /// The scales that there were then.
+    pub(super) opened_scales: &'m Scales,
+    /// Those objects whose dimensions are others since, or are referred to by others.
     pub(super) related: &'m HashSet<Node>,
     /// How variables are stored.
     pub(super) planned: &'m HashMap<VariableId, Arc<Planned>>,
@@ -76,7 +77,7 @@ impl Maker<'_> {
     /// The content of an object.
     pub(super) fn content(&self, node: Node, known: &mut KnownAttributes) -> Encoded<Content> {
         match node {
-            _ if self.origins.contains_key(&node) => self.opened(node, known),
+            _ if self.origins.contains(node) => self.opened(node, known),
             Node::Group(id) => self.group(id, known),
             Node::Type(id) => self.committed_type(id),
             Node::Dimension(id) => self.dimension(id),
@@ -129,7 +130,6 @@ impl Maker<'_> {
             let creation = self.draft.group(id)?.creation;
             named.push((creation, name.to_string(), Node::Group(id)));
         }
-        named.retain(|(_, _, node)| !origin::is_elsewhere(self.draft, self.origins, *node));
         named.sort_by_key(|&(creation, ..)| creation);
         let place = |(_, name, node)| (name, node, self.address(node));
         Ok(named.into_iter().map(place).collect())
@@ -137,7 +137,7 @@ impl Maker<'_> {
 
     /// An object that was there when the file was opened: what did not change stays as it is.
     fn opened(&self, node: Node, known: &mut KnownAttributes) -> Encoded<Content> {
-        let Some(origin) = self.origins.get(&node) else {
+        let Some(origin) = self.origins.get(node) else {
             return Err(DefinitionFault::Deleted { what: "object" }.into());
         };
         let mut replaced = Vec::new();
@@ -166,7 +166,7 @@ impl Maker<'_> {
         if let Node::Group(id) = node
             && self.draft.group(id)?.members_changed
         {
-            let found = origin::links(id, origin, self.origins, self.members(id)?);
+            let found = origin::links(origin, &self.members(id)?)?;
             replaced.extend([MessageType::LINK, MessageType::LINK_INFO, MessageType::SYMBOL_TABLE]);
             links = Some(match origin.has_symbol_table() {
                 true => Links::SymbolTable(found),
@@ -208,8 +208,8 @@ impl Maker<'_> {
         let mut attributes = Vec::new();
         match node {
             Node::Variable(id) if is_related => {
-                self.dimension_attributes(id, &mut attributes)?;
-                self.reference_attributes(id, &mut attributes)?;
+                self.dimension_attributes(id, Some(origin), &mut attributes)?;
+                self.reference_attributes(id, known, &mut attributes)?;
             }
             Node::Dimension(id) if is_related => {
                 let len = self.draft.dimension(id)?.len;
@@ -227,9 +227,12 @@ impl Maker<'_> {
 
     fn committed_type(&self, id: TypeId) -> Encoded<Content> {
         let user = &self.draft.user_type(id)?.user;
-        let datatype = datatypes::user_type(user, Endianness::Native).ok_or_else(|| {
-            ErrorKind::Definition(DefinitionFault::ForeignType { description: user.name.clone() })
-        })?;
+        let datatype = datatypes::user_type(user, Endianness::Native, self.encoding.sizes)
+            .ok_or_else(|| {
+                ErrorKind::Definition(DefinitionFault::ForeignType {
+                    description: user.name.clone(),
+                })
+            })?;
         let flags = MessageFlags::CONSTANT.with(MessageFlags::NOT_SHARED);
         let messages = vec![self.message(&datatype, flags)?];
         Ok(Content { messages, attributes: Some(Vec::new()), links: None })
@@ -238,7 +241,7 @@ impl Maker<'_> {
     /// A dimension that is not a variable: a data set of floats that nobody ever writes.
     fn dimension(&self, id: DimensionId) -> Encoded<Content> {
         let dimension = self.draft.dimension(id)?;
-        let datatype = datatypes::atomic_type(Atomic::Float, Endianness::Big);
+        let datatype = datatypes::atomic_type(Atomic::Float, Endianness::Big, self.encoding.sizes);
         let max = (!dimension.is_unlimited).then_some(dimension.len);
         let dataspace = Dataspace::Simple(vec![Dimension { size: dimension.len, max }]);
         let layout = match dimension.is_unlimited {
@@ -283,9 +286,9 @@ impl Maker<'_> {
         }
         messages.push(self.layout(id, planned)?);
         let mut attributes = Vec::new();
-        self.dimension_attributes(id, &mut attributes)?;
+        self.dimension_attributes(id, None, &mut attributes)?;
         self.user_attributes(Node::Variable(id), &variable.attributes, known, &mut attributes)?;
-        self.reference_attributes(id, &mut attributes)?;
+        self.reference_attributes(id, known, &mut attributes)?;
         Ok(Content { messages, attributes: Some(attributes), links: None })
     }
 
@@ -319,7 +322,7 @@ impl Maker<'_> {
             self.draft.dimension(id).is_ok_and(|dimension| dimension.is_unlimited)
         };
         match node {
-            _ if self.origins.contains_key(&node) => false,
+            _ if self.origins.contains(node) => false,
             Node::Variable(id) => {
                 let variable = self.draft.variable(id);
                 variable.is_ok_and(|variable| variable.dimensions.iter().any(is_unlimited))
@@ -355,25 +358,53 @@ impl Maker<'_> {
 
     /// What stands before the user's attributes: a variable's dimensions, a coordinate variable's
     /// dimension.
-    fn dimension_attributes(&self, id: VariableId, into: &mut Vec<NewMessage>) -> Encoded<()> {
+    fn dimension_attributes(
+        &self,
+        id: VariableId,
+        origin: Option<&Origin>,
+        into: &mut Vec<NewMessage>,
+    ) -> Encoded<()> {
         let variable = self.draft.variable(id)?;
-        if !variable.dimensions.is_empty() {
-            let numbers =
-                variable.dimensions.iter().map(|&id| Ok(self.draft.dimension(id)?.number));
-            let numbers = numbers.collect::<Encoded<Vec<i32>>>()?;
+        let scale = self.scales.dimension_of(Node::Variable(id));
+        let along = variable.dimensions.iter().map(|&id| Ok(self.draft.dimension(id)?));
+        let along = along.collect::<Encoded<Vec<_>>>()?;
+        // Only these tell the dimensions behind the first of a scale.
+        let has_only_numbers = scale.is_some() && along.len() > 1;
+        let is_numbered = along.iter().all(|dimension| dimension.is_numbered);
+        if !along.is_empty() && (is_numbered || has_only_numbers) {
+            let numbers: Vec<i32> = along.iter().map(|dimension| dimension.number).collect();
             into.push(attributes::coordinates(&numbers, self.encoding)?);
         }
-        if let Some(dimension) = self.scales.dimension_of(Node::Variable(id)) {
-            into.push(attributes::class(self.encoding)?);
-            into.push(attributes::name_of_variable(&variable.name, self.encoding)?);
-            let number = self.draft.dimension(dimension)?.number;
-            into.push(attributes::dimension_number(number, self.encoding)?);
+        let Some(dimension) = scale else { return Ok(()) };
+        into.push(attributes::class(self.encoding)?);
+        let is_renamed =
+            variable.origin.as_ref().is_some_and(|opened| opened.name() != &*variable.name);
+        let own_name = match origin.filter(|_| !is_renamed) {
+            Some(origin) => origin.message(netcdf4::NAME, netcdf4::NAME, self.encoding)?,
+            None => None,
+        };
+        into.push(match own_name {
+            Some(message) => message,
+            None => attributes::name_of_variable(&variable.name, self.encoding)?,
+        });
+        self.dimension_number(dimension, into)
+    }
+
+    fn dimension_number(&self, id: DimensionId, into: &mut Vec<NewMessage>) -> Encoded<()> {
+        let dimension = self.draft.dimension(id)?;
+        if dimension.is_numbered {
+            into.push(attributes::dimension_number(dimension.number, self.encoding)?);
         }
         Ok(())
     }
 
     /// What stands behind them: who refers to a scale, or to which scales a variable refers.
-    fn reference_attributes(&self, id: VariableId, into: &mut Vec<NewMessage>) -> Encoded<()> {
+    fn reference_attributes(
+        &self,
+        id: VariableId,
+        known: &mut KnownAttributes,
+        into: &mut Vec<NewMessage>,
+    ) -> Encoded<()> {
         let variable = self.draft.variable(id)?;
         if let Some(dimension) = self.scales.dimension_of(Node::Variable(id)) {
             return self.reference_list(dimension, into);
@@ -381,24 +412,53 @@ impl Maker<'_> {
         if variable.dimensions.is_empty() {
             return Ok(());
         }
-        let scales: Vec<u64> = variable
-            .dimensions
-            .iter()
-            .map(|&dimension| self.scales.scale(dimension).map_or(0, |node| self.address(node)))
-            .collect();
-        let placed = self.addresses.is_some().then_some(&scales[..]);
-        into.push(attributes::dimension_list(scales.len(), placed, self.heap, self.encoding)?);
+        let rank = variable.dimensions.len();
+        into.push(match self.addresses {
+            // It has its size, and refers to nothing yet.
+            None => attributes::dimension_list(rank, &[], &mut &*self.heap, self.encoding)?,
+            Some(_) => {
+                let scales = self.attached_scales(id, variable)?;
+                known.dimension_list(scales, self.heap, |scales, heap| {
+                    attributes::dimension_list(rank, scales, heap, self.encoding)
+                })?
+            }
+        });
         Ok(())
     }
 
+    /// The scales of each axis. Programs attach several to one, of which netCDF knows the last.
+    fn attached_scales(&self, id: VariableId, variable: &VariableDraft) -> Encoded<Vec<Vec<u64>>> {
+        let mut axes = match self.origins.get(Node::Variable(id)) {
+            Some(origin) => origin.attached_scales()?,
+            None => Vec::new(),
+        };
+        axes.resize(variable.dimensions.len(), Vec::new());
+        for (axis, &dimension) in axes.iter_mut().zip(&variable.dimensions) {
+            if let Some(scale) = self.scales.scale(dimension) {
+                axis.pop();
+                axis.push(self.address(scale));
+            }
+        }
+        Ok(axes)
+    }
+
     fn scale_attributes(&self, id: DimensionId, into: &mut Vec<NewMessage>) -> Encoded<()> {
-        let number = self.draft.dimension(id)?.number;
-        into.push(attributes::dimension_number(number, self.encoding)?);
+        self.dimension_number(id, into)?;
         self.reference_list(id, into)
     }
 
     fn reference_list(&self, id: DimensionId, into: &mut Vec<NewMessage>) -> Encoded<()> {
         let users = self.scales.users(id);
+        // What was attached to it by others than netCDF stays.
+        let scale = self.scales.scale(id);
+        if users == self.opened_scales.users(id)
+            && scale == self.opened_scales.scale(id)
+            && let Some(origin) = scale.and_then(|scale| self.origins.get(scale))
+        {
+            let name = netcdf4::REFERENCE_LIST;
+            into.extend(origin.message(name, name, self.encoding)?);
+            return Ok(());
+        }
         if users.is_empty() {
             return Ok(());
         }
@@ -416,12 +476,12 @@ impl Maker<'_> {
         name: &str,
         attribute: &Attribute,
     ) -> Encoded<Option<NewMessage>> {
-        let Some(origin) = self.origins.get(&node) else { return Ok(None) };
+        let Some(origin) = self.origins.get(node) else { return Ok(None) };
         let old_name = match &attribute.source {
             Source::Renamed { of, .. } => of.name(),
             _ => attribute.name(),
         };
-        origin.attribute(old_name, name, self.encoding)
+        origin.message(old_name, name, self.encoding)
     }
 
     fn user_attributes(
@@ -439,16 +499,11 @@ impl Maker<'_> {
                     continue;
                 }
             };
-            let message = match known.get(name) {
-                Some((values, message)) if Arc::ptr_eq(values, &set.values) => message.clone(),
-                _ => {
-                    let message = attributes::user(set, self.heap, self.encoding)?;
-                    known.insert(Arc::clone(name), (Arc::clone(&set.values), message.clone()));
-                    message
-                }
-            };
-            into.push(message);
+            into.push(known.user(name, &set.values, self.heap, |heap| {
+                attributes::user(set, heap, self.encoding)
+            })?);
         }
+        known.retain(list, self.heap);
         Ok(())
     }
 

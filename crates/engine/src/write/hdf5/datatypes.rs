@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use isotach_format::hdf5::Sizes;
 use isotach_format::hdf5::message::datatype::{
     BitPadding, ByteOrder, CharacterSet, Datatype, EnumMember, FixedPoint, Float, Member,
     Normalization, ReferenceKind, StringPadding,
@@ -10,23 +11,30 @@ use isotach_model::{Atomic, DataType, Field, UserClass, UserType};
 
 use crate::variable::Endianness;
 
-/// Bytes of what refers to a heap: count (4), address (8), index (4).
-pub(super) const HEAP_REFERENCE_BYTES: u32 = 16;
-/// Bytes of a reference to an object.
+/// Bytes of what refers to a heap: count (4), address, index (4).
+pub(super) fn heap_reference_bytes(sizes: Sizes) -> u32 {
+    8 + sizes.offset as u32
+}
+
+/// Bytes of a reference to an object: its address, whatever width addresses have elsewhere.
 pub(super) const OBJECT_REFERENCE_BYTES: u32 = 8;
 
 /// The type of a variable's or attribute's elements; `None` for one that netCDF cannot say, and for
 /// one whose elements are larger than HDF5 can say.
-pub(super) fn datatype(data_type: &DataType, endianness: Endianness) -> Option<Datatype> {
+pub(super) fn datatype(
+    data_type: &DataType,
+    endianness: Endianness,
+    sizes: Sizes,
+) -> Option<Datatype> {
     match data_type {
-        DataType::Atomic(atomic) => Some(atomic_type(*atomic, endianness)),
-        DataType::User(user) => user_type(user, endianness),
+        DataType::Atomic(atomic) => Some(atomic_type(*atomic, endianness, sizes)),
+        DataType::User(user) => user_type(user, endianness, sizes),
         DataType::Foreign(_) => None,
     }
 }
 
 /// The type that a user-defined type is.
-pub(super) fn user_type(user: &UserType, endianness: Endianness) -> Option<Datatype> {
+pub(super) fn user_type(user: &UserType, endianness: Endianness, sizes: Sizes) -> Option<Datatype> {
     Some(match &user.class {
         UserClass::Opaque => {
             Datatype::Opaque { size: u32::try_from(user.size).ok()?, tag: Arc::default() }
@@ -37,22 +45,27 @@ pub(super) fn user_type(user: &UserType, endianness: Endianness) -> Option<Datat
                 value: *value,
             };
             Datatype::Enumeration {
-                base: Arc::new(atomic_type(*base, endianness)),
+                base: Arc::new(atomic_type(*base, endianness, sizes)),
                 members: members.iter().map(member).collect(),
             }
         }
-        UserClass::Vlen(base) => sequence(datatype(base, endianness)?),
-        UserClass::Compound(fields) => compound(user.size, fields, endianness)?,
+        UserClass::Vlen(base) => sequence(datatype(base, endianness, sizes)?, sizes),
+        UserClass::Compound(fields) => compound(user.size, fields, endianness, sizes)?,
     })
 }
 
 /// Members lie in the file as in memory, but for those whose sizes differ there: what follows these
 /// moves with them.
-fn compound(size: usize, fields: &[Field], endianness: Endianness) -> Option<Datatype> {
+fn compound(
+    size: usize,
+    fields: &[Field],
+    endianness: Endianness,
+    sizes: Sizes,
+) -> Option<Datatype> {
     let mut members = Vec::with_capacity(fields.len());
     let mut moved: i64 = 0;
     for field in fields {
-        let element = datatype(&field.data_type, endianness)?;
+        let element = datatype(&field.data_type, endianness, sizes)?;
         let count = field.shape.iter().try_fold(1_usize, |count, &len| count.checked_mul(len))?;
         let in_memory = memory_bytes(&field.data_type).checked_mul(count)?;
         let in_file = usize::try_from(element.size()).ok()?.checked_mul(count)?;
@@ -83,7 +96,7 @@ fn memory_bytes(data_type: &DataType) -> usize {
 }
 
 /// The type of a number, a char or a string.
-pub(super) fn atomic_type(atomic: Atomic, endianness: Endianness) -> Datatype {
+pub(super) fn atomic_type(atomic: Atomic, endianness: Endianness, sizes: Sizes) -> Datatype {
     let byte_order = match endianness {
         Endianness::Big => ByteOrder::Big,
         Endianness::Little => ByteOrder::Little,
@@ -93,7 +106,7 @@ pub(super) fn atomic_type(atomic: Atomic, endianness: Endianness) -> Datatype {
     let integer = |signed| integer(atomic.size() as u32, signed, byte_order);
     match atomic {
         Atomic::Char => text(1),
-        Atomic::String => string(),
+        Atomic::String => string(sizes),
         Atomic::Byte | Atomic::Short | Atomic::Int | Atomic::Int64 => integer(true),
         Atomic::UByte | Atomic::UShort | Atomic::UInt | Atomic::UInt64 => integer(false),
         Atomic::Float => float(4, 23, 8, 127, byte_order),
@@ -108,9 +121,9 @@ pub(super) fn text(size: u32) -> Datatype {
 }
 
 /// A string of any length.
-fn string() -> Datatype {
+fn string(sizes: Sizes) -> Datatype {
     Datatype::VariableString {
-        size: HEAP_REFERENCE_BYTES,
+        size: heap_reference_bytes(sizes),
         padding: StringPadding::NullTerminated,
         charset: CharacterSet::Utf8,
         base: Arc::new(integer(1, false, ByteOrder::Little)),
@@ -118,8 +131,8 @@ fn string() -> Datatype {
 }
 
 /// A sequence of elements.
-pub(super) fn sequence(base: Datatype) -> Datatype {
-    Datatype::Sequence { size: HEAP_REFERENCE_BYTES, base: Arc::new(base) }
+pub(super) fn sequence(base: Datatype, sizes: Sizes) -> Datatype {
+    Datatype::Sequence { size: heap_reference_bytes(sizes), base: Arc::new(base) }
 }
 
 /// A reference to an object, by the address of its header.

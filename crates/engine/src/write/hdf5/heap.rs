@@ -26,6 +26,7 @@ const KEPT_COLLECTIONS: usize = 16;
 /// See the module.
 pub(super) struct FileHeap {
     target: Target,
+    sizes: Sizes,
     state: Mutex<State>,
 }
 
@@ -33,6 +34,17 @@ struct State {
     open: Option<Open>,
     next_bytes: u64,
     kept: HashMap<u64, Arc<Kept>>,
+    /// The collections that were made since the file was opened, by address.
+    made: HashMap<u64, Made>,
+}
+
+/// What a collection takes.
+#[derive(Debug, Default)]
+struct Made {
+    /// Bytes of it in the file; 0 for one that still takes objects.
+    bytes: u64,
+    /// Objects in it that something may refer to.
+    object_count: u64,
 }
 
 /// The collection that takes objects.
@@ -68,17 +80,43 @@ pub(super) fn encode_error(error: EncodeError<ErrorKind>) -> ErrorKind {
 }
 
 impl FileHeap {
-    pub(super) fn new(target: Target) -> Self {
-        let state = State { open: None, next_bytes: FIRST_COLLECTION_BYTES, kept: HashMap::new() };
-        Self { target, state: Mutex::new(state) }
+    pub(super) fn new(target: Target, sizes: Sizes) -> Self {
+        let state = State {
+            open: None,
+            next_bytes: FIRST_COLLECTION_BYTES,
+            kept: HashMap::new(),
+            made: HashMap::new(),
+        };
+        Self { target, sizes, state: Mutex::new(state) }
+    }
+
+    /// Widths of addresses and lengths in the file.
+    pub(super) fn sizes(&self) -> Sizes {
+        self.sizes
     }
 
     /// Writes the collection that is not full yet: what was put is in the file now.
     pub(super) fn flush(&self) -> Result<()> {
         let mut state = self.lock();
+        state.next_bytes = FIRST_COLLECTION_BYTES;
         match state.open.take() {
             Some(open) => self.write(&mut state, open),
             None => Ok(()),
+        }
+    }
+
+    /// Says that an object of each of these collections is not referred to any more. The space of one
+    /// to which nothing refers is given back.
+    pub(super) fn release(&self, collections: &[u64]) {
+        let mut state = self.lock();
+        for address in collections {
+            let Some(made) = state.made.get_mut(address) else { continue };
+            made.object_count = made.object_count.saturating_sub(1);
+            if made.object_count == 0 && made.bytes > 0 {
+                self.target.space.free(*address, made.bytes);
+                state.made.remove(address);
+                state.kept.remove(address);
+            }
         }
     }
 
@@ -91,23 +129,33 @@ impl FileHeap {
             {
                 let address = open.address;
                 state.open = Some(open);
+                state.made.entry(address).or_default().object_count += 1;
                 return Ok((address, index));
             }
             self.write(&mut state, open)?;
+            state.next_bytes = (2 * state.next_bytes).min(LARGEST_COLLECTION_BYTES);
         }
-        let builder = GlobalHeapBuilder::new(Sizes::default());
+        let builder = GlobalHeapBuilder::new(self.sizes);
         let capacity = state.next_bytes.max(builder.byte_len_with(object.len() as u64));
-        state.next_bytes = (2 * state.next_bytes).min(LARGEST_COLLECTION_BYTES);
         let address = self.target.space.allocate(capacity, 8);
         let mut open = Open { address, capacity, builder, objects: Vec::new() };
         // The first object of a collection always has an index.
         let index = open.push(object).unwrap_or_default();
         state.open = Some(open);
+        state.made.insert(address, Made { bytes: 0, object_count: 1 });
         Ok((address, index))
     }
 
     fn write(&self, state: &mut State, open: Open) -> Result<()> {
         let bytes = open.builder.encode();
+        match state.made.get_mut(&open.address) {
+            Some(made) if made.object_count > 0 => made.bytes = bytes.len() as u64,
+            _ => {
+                self.target.space.free(open.address, open.capacity);
+                state.made.remove(&open.address);
+                return Ok(());
+            }
+        }
         let unused = open.capacity.saturating_sub(bytes.len() as u64);
         if unused > 0 {
             self.target.space.free(open.address + bytes.len() as u64, unused);
@@ -119,7 +167,7 @@ impl FileHeap {
     }
 
     fn kept(&self, address: u64, bytes: Vec<u8>) -> Result<Arc<Kept>> {
-        let collection = GlobalHeapCollection::decode(&bytes, address, Sizes::default())
+        let collection = GlobalHeapCollection::decode(&bytes, address, self.sizes)
             .map_err(|error| self.target.error(ErrorKind::Structure(error)))?;
         Ok(Arc::new(Kept { bytes, collection }))
     }
@@ -135,7 +183,7 @@ impl FileHeap {
             let count = usize::try_from(len).unwrap_or(usize::MAX);
             uninit::read_vec(self.target.storage.as_ref(), address, count, &mut bytes)
                 .map_err(|source| self.target.read_error(address, len, source))?;
-            match GlobalHeapCollection::decode(&bytes, address, Sizes::default()) {
+            match GlobalHeapCollection::decode(&bytes, address, self.sizes) {
                 Ok(collection) => break Arc::new(Kept { bytes, collection }),
                 Err(isotach_format::Error {
                     kind: isotach_format::ErrorKind::NeedMore { bytes: needed },
@@ -170,6 +218,37 @@ impl State {
     }
 }
 
+impl FileHeap {
+    /// Keeps an object and appends what refers to it; gives the address of its collection.
+    pub(super) fn put(
+        &self,
+        element_count: u64,
+        bytes: &[u8],
+        reference_size: usize,
+        into: &mut Vec<u8>,
+    ) -> std::result::Result<u64, ErrorKind> {
+        let count = u32::try_from(element_count).map_err(|_| ErrorKind::Limit {
+            what: "elements of a sequence",
+            value: element_count,
+            limit: u32::MAX.into(),
+        })?;
+        // An empty string has an object too: without one it would be a null pointer.
+        let (address, index) = self.keep(bytes).map_err(|error| error.kind)?;
+        let end = into.len() + reference_size;
+        into.extend_from_slice(&count.to_le_bytes());
+        let address_bytes = address.to_le_bytes();
+        let (bytes, rest) = address_bytes.split_at(self.sizes.offset.min(address_bytes.len()));
+        if rest.iter().any(|&byte| byte != 0) {
+            let limit = u64::MAX >> (8 * rest.len());
+            return Err(ErrorKind::Limit { what: "address", value: address, limit });
+        }
+        into.extend_from_slice(bytes);
+        into.extend_from_slice(&index.to_le_bytes());
+        into.resize(end, 0);
+        Ok(address)
+    }
+}
+
 impl HeapWriter for &FileHeap {
     type Error = ErrorKind;
 
@@ -180,19 +259,7 @@ impl HeapWriter for &FileHeap {
         reference_size: usize,
         into: &mut Vec<u8>,
     ) -> std::result::Result<(), ErrorKind> {
-        let count = u32::try_from(element_count).map_err(|_| ErrorKind::Limit {
-            what: "elements of a sequence",
-            value: element_count,
-            limit: u32::MAX.into(),
-        })?;
-        // An empty string has an object too: without one it would be a null pointer.
-        let (address, index) = self.keep(bytes).map_err(|error| error.kind)?;
-        let end = into.len() + reference_size;
-        into.extend_from_slice(&count.to_le_bytes());
-        into.extend_from_slice(&address.to_le_bytes());
-        into.extend_from_slice(&index.to_le_bytes());
-        into.resize(end, 0);
-        Ok(())
+        FileHeap::put(self, element_count, bytes, reference_size, into).map(drop)
     }
 }
 
@@ -204,7 +271,9 @@ impl Heap for FileHeap {
             let bytes = reference.get(range).unwrap_or_default();
             bytes.iter().rev().fold(0_u64, |value, &byte| value << 8 | u64::from(byte))
         };
-        let (count, address, index) = (field(0..4), field(4..12), field(12..16) as u32);
+        let behind = 4 + self.sizes.offset;
+        let (count, address) = (field(0..4), field(4..behind));
+        let index = field(behind..behind + 4) as u32;
         if address == 0 {
             return Ok(None);
         }

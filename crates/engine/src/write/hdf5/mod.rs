@@ -12,6 +12,7 @@ mod dense;
 mod filters;
 mod heap;
 mod index;
+mod known;
 mod objects;
 mod origin;
 mod planned;
@@ -34,7 +35,7 @@ use self::content::Maker;
 use self::dense::Block;
 use self::heap::FileHeap;
 use self::index::Index;
-use self::objects::{Changes, Objects, Placed};
+use self::objects::{Changes, Objects};
 use self::origin::Origins;
 use self::planned::Planned;
 use self::scales::{Node, Scales};
@@ -43,7 +44,7 @@ use super::commit::{Commit, CommitError, Committer};
 use super::data::Store;
 use super::target::Target;
 use crate::cache::FileNumber;
-use crate::draft::{Draft, GroupId, Item, ROOT, VariableId};
+use crate::draft::{Draft, GroupId, Item, Place, ROOT, VariableDraft, VariableId};
 use crate::error::{DefinitionFault, Error, ErrorKind, Result};
 use crate::mapping::hdf5;
 use crate::plan::layout::{ArrayId, ArrayLayout, Placement};
@@ -71,6 +72,8 @@ pub(super) struct Hdf5Backend {
     put_into: Mutex<BTreeSet<VariableId>>,
     objects: Objects,
     scales: Arc<Scales>,
+    /// Those that there were when the file was opened.
+    opened_scales: Arc<Scales>,
     /// [`Draft::revision`] of the definitions that are in the file.
     revision: Option<u64>,
     indexes: HashMap<VariableId, Index>,
@@ -113,7 +116,7 @@ impl Hdf5Backend {
         let committer = Committer::open(&target.name, storage, 0, 0, options.edit.durability)?;
         let (target, behind) = target.gathering();
         Ok(Self {
-            heap: Arc::new(FileHeap::new(target.clone())),
+            heap: Arc::new(FileHeap::new(target.clone(), Sizes::default())),
             target,
             behind,
             committer,
@@ -121,9 +124,10 @@ impl Hdf5Backend {
             put_into: Mutex::default(),
             objects: Objects::default(),
             scales: Arc::default(),
+            opened_scales: Arc::default(),
             revision: None,
             indexes: HashMap::new(),
-            origins: Origins::new(),
+            origins: Origins::default(),
             related: HashSet::new(),
             opened: None,
             has_new_root: false,
@@ -144,12 +148,17 @@ impl Hdf5Backend {
         objects: &hdf5::Objects,
     ) -> Result<Self> {
         let superblock = objects.superblock().clone();
-        if superblock.sizes != Sizes::default() {
-            let value = superblock.sizes.offset as u64;
-            let kind = isotach_format::ErrorKind::Unsupported {
-                feature: "writing with addresses of bytes",
-                value,
-            };
+        let sizes = superblock.sizes;
+        let widest = sizes.offset.max(sizes.length) as u64;
+        let refusal = match objects.has_other_parts()? {
+            true => Some((
+                "writing where other parts of a file are, superblock version",
+                superblock.version.into(),
+            )),
+            false => (widest > 8).then_some(("writing with addresses or lengths of bytes", widest)),
+        };
+        if let Some((feature, value)) = refusal {
+            let kind = isotach_format::ErrorKind::Unsupported { feature, value };
             let error = isotach_format::Error { structure: "superblock", address: 0, kind };
             return Err(target.error(ErrorKind::Structure(error)));
         }
@@ -158,15 +167,17 @@ impl Hdf5Backend {
         let btree_k = objects.btree_k()?;
         opened.adopt(&origins, btree_k);
         let (target, behind) = target.gathering();
+        let scales = Arc::new(Scales::find(draft));
         Ok(Self {
-            heap: Arc::new(FileHeap::new(target.clone())),
+            heap: Arc::new(FileHeap::new(target.clone(), sizes)),
             target,
             behind,
             committer,
             variables: RwLock::default(),
             put_into: Mutex::default(),
             objects: opened,
-            scales: Arc::new(Scales::find(draft)),
+            opened_scales: Arc::clone(&scales),
+            scales,
             revision: None,
             indexes: HashMap::new(),
             origins,
@@ -176,7 +187,7 @@ impl Hdf5Backend {
             user_block_bytes: 0,
             lost: None,
             places: HashMap::new(),
-            encoding: Encoding::default(),
+            encoding: Encoding { sizes, ..Encoding::default() },
             structures: Structures::Compatible,
             chunk_tree_k: btree_k.indexed_storage,
         })
@@ -193,12 +204,14 @@ impl Hdf5Backend {
         if let Some(known) = variables.get(&id) {
             return Ok(Arc::clone(known));
         }
-        if origin::is_elsewhere(draft, &self.origins, Node::Variable(id)) {
-            return Err(self.not_writable(draft, Node::Variable(id)));
+        let variable = draft.variable(id).map_err(|fault| self.fault(fault))?;
+        if variable.place == Place::Elsewhere {
+            let name = variable.name.to_string();
+            return Err(self.fault(DefinitionFault::NotWritable { name }));
         }
         let dataset = self.dataset(id);
         let planned = match dataset {
-            Some(dataset) => Planned::opened(dataset)?,
+            Some(dataset) => Planned::opened(dataset, self.encoding.sizes)?,
             None => self.plan(draft, id)?,
         };
         let existing = dataset.map(|dataset| dataset.array()).transpose()?;
@@ -218,23 +231,13 @@ impl Hdf5Backend {
 
     /// The data set that the variable was when the file was opened.
     fn dataset(&self, id: VariableId) -> Option<&hdf5::Dataset> {
-        self.origins.get(&Node::Variable(id))?.dataset.as_ref()
+        self.origins.get(Node::Variable(id))?.dataset.as_ref()
     }
 
     fn plan(&self, draft: &Draft, id: VariableId) -> Result<Planned> {
         let variable = draft.variable(id).map_err(|fault| self.fault(fault))?;
         let planned = Planned::new(draft, variable, &self.heap, self.structures);
         planned.map_err(|kind| self.target.error(kind))
-    }
-
-    /// The error that an object is not one of this file's own.
-    fn not_writable(&self, draft: &Draft, node: Node) -> Error {
-        let name = match node {
-            Node::Group(id) => draft.group(id).map(|group| group.path.to_string()),
-            Node::Variable(id) => draft.variable(id).map(|variable| variable.name.to_string()),
-            Node::Type(_) | Node::Dimension(_) => Ok(String::new()),
-        };
-        self.fault(DefinitionFault::NotWritable { name: name.unwrap_or_default() })
     }
 
     fn fault(&self, fault: DefinitionFault) -> Error {
@@ -320,9 +323,9 @@ impl Hdf5Backend {
         changed.extend(&related);
         self.related.extend(related);
         let exists = |node: &Node| match *node {
-            Node::Group(id) => draft.group(id).is_ok(),
+            Node::Group(id) => draft.group(id).is_ok_and(|group| !group.is_elsewhere),
             Node::Type(id) => draft.user_type(id).is_ok(),
-            Node::Variable(id) => draft.variable(id).is_ok(),
+            Node::Variable(id) => draft.variable(id).is_ok_and(VariableDraft::is_own),
             Node::Dimension(id) => scales.scale(id) == Some(*node) && draft.dimension(id).is_ok(),
         };
         let mut nodes: Vec<Node> = changed.into_iter().filter(exists).collect();
@@ -354,24 +357,33 @@ impl Hdf5Backend {
         };
         let gone: Vec<Node> = self.objects.nodes().filter(|&node| !is_there(node)).collect();
         for node in gone {
-            let placed = self.objects.remove(node);
+            let origin = self.origins.get(node);
+            let space = self.objects.remove(node, origin, &self.heap, &self.target)?;
             // Other links may lead to an object that was there when the file was opened.
-            let origin = self.origins.get(&node);
             if origin.is_none_or(|origin| origin.object.reference_count() <= 1) {
-                changes.freed.extend(placed.into_iter().flat_map(Placed::space));
+                changes.freed.extend(space);
                 if let Node::Variable(id) = node {
                     self.free_values(id, changes)?;
                 }
             }
-            origin::forget(&mut self.origins, node);
+            self.origins.forget(node);
         }
         Ok(())
     }
 
     /// Gives back the space of the values of a variable that is not in the draft any more.
     fn free_values(&mut self, id: VariableId, changes: &mut Changes) -> Result<()> {
-        self.indexes.remove(&id);
         self.places.remove(&id);
+        let index = match (self.indexes.remove(&id), self.dataset(id)) {
+            (None, Some(dataset)) => {
+                let planned = Planned::opened(dataset, self.encoding.sizes)?;
+                Index::opened(dataset, &planned, self.chunk_tree_k)?
+            }
+            (known, _) => known,
+        };
+        if let Some(index) = index {
+            changes.freed.extend(index.into_space(&self.target)?);
+        }
         let mut variables = self.variables.write().unwrap_or_else(PoisonError::into_inner);
         let (placement, len) = match (variables.remove(&id), self.dataset(id)) {
             (Some(written), _) => (written.store.placement(), written.store.byte_len()),
@@ -406,10 +418,6 @@ impl Hdf5Backend {
             false => Arc::clone(&self.scales),
         };
         let nodes = self.changed_nodes(draft, &scales, &moved);
-        let is_elsewhere = |node: &&Node| origin::is_elsewhere(draft, &self.origins, **node);
-        if let Some(&elsewhere) = nodes.iter().find(is_elsewhere) {
-            return Err(self.not_writable(draft, elsewhere));
-        }
         if nodes.is_empty() && changes.is_empty() {
             return Ok(());
         }
@@ -446,6 +454,7 @@ impl Hdf5Backend {
             heap: &self.heap,
             encoding: self.encoding,
             origins: &self.origins,
+            opened_scales: &self.opened_scales,
             related: &self.related,
             planned: &planned.collect(),
             places: &self.places,
@@ -498,16 +507,16 @@ impl Hdf5Backend {
     }
 }
 
-/// Writes blocks of fresh space, those that lie one behind the other in one call.
+/// Writes blocks of fresh space, those that lie one behind the other in one call. Between two that
+/// are aligned may be a few bytes that are free, or somebody's.
 fn write_together(target: &Target, mut blocks: Vec<Block>) -> Result<()> {
     blocks.sort_by_key(|block| block.address);
     let mut together: Option<Block> = None;
     for block in blocks {
         match &mut together {
             Some(Block { address, bytes })
-                if block.address >= *address + bytes.len() as u64
-                    && block.address - (*address + bytes.len() as u64) < ALIGNMENT
-                    && bytes.len() < MOST_BYTES_TOGETHER =>
+                if bytes.len() < MOST_BYTES_TOGETHER
+                    && is_small_gap(target, *address + bytes.len() as u64, block.address) =>
             {
                 bytes.resize((block.address - *address) as usize, 0);
                 bytes.extend_from_slice(&block.bytes);
@@ -520,6 +529,11 @@ fn write_together(target: &Target, mut blocks: Vec<Block>) -> Result<()> {
         }
     }
     together.map_or(Ok(()), |last| target.write(last.address, &last.bytes))
+}
+
+/// Whether less than the alignment lies between, and nobody uses it.
+fn is_small_gap(target: &Target, end: u64, next: u64) -> bool {
+    next >= end && next - end < ALIGNMENT && target.space.is_free(&(end..next))
 }
 
 impl Backend for Hdf5Backend {

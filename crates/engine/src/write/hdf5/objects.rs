@@ -15,13 +15,16 @@ use isotach_format::hdf5::message::{
 use isotach_format::hdf5::object_header::{NewHeader, ObjectHeader, Properties};
 
 use super::attributes::Encoded;
-use super::content::{Content, KnownAttributes, Links, Maker};
+use super::content::{Content, Links, Maker};
 use super::dense::{self, Block};
+use super::heap::FileHeap;
+use super::known::KnownAttributes;
 use super::origin::{Origin, Origins};
 use super::scales::Node;
 use isotach_format::hdf5::superblock::BtreeK;
 
 use crate::error::{ErrorKind, Result};
+use crate::mapping::hdf5::Pieces;
 use crate::storage::uninit;
 use crate::write::space::Space;
 use crate::write::target::Target;
@@ -38,7 +41,10 @@ pub(super) struct Placed {
     /// Its header's first block, prefix and checksum included, as it is in the file.
     pub(super) first_block: Vec<u8>,
     /// Other space that it takes: address and bytes.
-    pub(super) blocks: Vec<(u64, u64)>,
+    blocks: Vec<(u64, u64)>,
+    /// Space of links and attributes as they were when the file was opened, until they are made anew.
+    opened_links: Pieces,
+    opened_attributes: Pieces,
     known: KnownAttributes,
     /// The content of an object that grows with its records, and the draft's revision of it.
     content: Option<(u64, Content)>,
@@ -109,9 +115,9 @@ impl Objects {
             let Some(placed) = self.placed.get_mut(&node) else { continue };
             let maker = Maker { addresses: Some(&self.addresses), ..*maker };
             if placed.first_block.is_empty()
-                && let Some(origin) = maker.origins.get(&node)
+                && let Some(origin) = maker.origins.get(node)
             {
-                placed.open(origin, target)?;
+                placed.open(origin, self.btree_k, target)?;
             }
             let revision = maker.draft.revision();
             let content = match placed.content.take() {
@@ -130,17 +136,30 @@ impl Objects {
     /// Takes objects over that were there when the file was opened.
     pub(super) fn adopt(&mut self, origins: &Origins, btree_k: BtreeK) {
         self.btree_k = btree_k;
-        for (&node, origin) in origins {
+        for (node, origin) in origins.iter() {
             let address = origin.object.address();
             self.addresses.insert(node, address);
             self.placed.insert(node, Placed { address, ..Placed::default() });
         }
     }
 
-    /// Takes an object out of the file that nothing refers to any more.
-    pub(super) fn remove(&mut self, node: Node) -> Option<Placed> {
+    /// Takes an object out of the file that nothing refers to any more; gives the space that it took.
+    pub(super) fn remove(
+        &mut self,
+        node: Node,
+        origin: Option<&Origin>,
+        heap: &FileHeap,
+        target: &Target,
+    ) -> Result<Vec<(u64, u64)>> {
         self.addresses.remove(&node);
-        self.placed.remove(&node)
+        let Some(mut placed) = self.placed.remove(&node) else { return Ok(Vec::new()) };
+        if placed.first_block.is_empty()
+            && let Some(origin) = origin
+        {
+            placed.open(origin, self.btree_k, target)?;
+        }
+        std::mem::take(&mut placed.known).release(heap);
+        Ok(placed.into_space())
     }
 
     /// All objects that are in the file.
@@ -150,17 +169,17 @@ impl Objects {
 }
 
 impl Placed {
-    /// All space that it is known to take: address and bytes.
-    pub(super) fn space(self) -> Vec<(u64, u64)> {
+    /// All space that it takes: address and bytes.
+    fn into_space(self) -> Vec<(u64, u64)> {
         let mut space = self.blocks;
-        if !self.first_block.is_empty() {
-            space.push((self.address, self.first_block.len() as u64));
-        }
+        space.extend(self.opened_links);
+        space.extend(self.opened_attributes);
+        space.push((self.address, self.first_block.len() as u64));
         space
     }
 
     /// Reads the header of an object that was there when the file was opened.
-    fn open(&mut self, origin: &Origin, target: &Target) -> Result<()> {
+    fn open(&mut self, origin: &Origin, btree_k: BtreeK, target: &Target) -> Result<()> {
         let header = origin.object.header().format();
         let len = header.first_block_bytes();
         let count = usize::try_from(len).unwrap_or(usize::MAX);
@@ -168,6 +187,8 @@ impl Placed {
             .map_err(|source| target.read_error(self.address, len, source))?;
         let blocks = header.continuations().iter();
         self.blocks = blocks.map(|block| (block.address, block.len_bytes)).collect();
+        self.opened_links = origin.link_space(btree_k)?;
+        self.opened_attributes = origin.object.attribute_space()?;
         Ok(())
     }
 
@@ -181,6 +202,12 @@ impl Placed {
     ) -> Encoded<()> {
         let space = &*target.space;
         changes.freed.append(&mut self.blocks);
+        if content.links.is_some() {
+            changes.freed.append(&mut self.opened_links);
+        }
+        if content.attributes.is_some() {
+            changes.freed.append(&mut self.opened_attributes);
+        }
         let fresh_before = changes.fresh.len();
         let dense = Dense { space, blocks: &mut changes.fresh };
         if self.first_block.is_empty() {

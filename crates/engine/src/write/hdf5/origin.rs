@@ -3,15 +3,18 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use indexmap::IndexMap;
 use isotach_format::hdf5::Encoding;
 use isotach_format::hdf5::message::link::{Link, LinkTarget};
 use isotach_format::hdf5::message::{MessageType, NewMessage};
+use isotach_format::hdf5::superblock::BtreeK;
+use isotach_model::Values;
 
 use super::attributes::{self, Encoded};
 use super::scales::{Node, Scales};
-use crate::draft::{Draft, GroupId};
-use crate::error::Result;
-use crate::mapping::hdf5::{self, Dataset, Object, Objects};
+use crate::draft::{DimensionId, Draft, GroupDraft, GroupId, Place, ROOT, VariableId};
+use crate::error::{DefinitionFault, Result};
+use crate::mapping::hdf5::{self, Dataset, Object, Objects, Pieces};
 use crate::mapping::netcdf4;
 
 /// An object as it was when the file was opened.
@@ -19,34 +22,81 @@ pub(super) struct Origin {
     pub(super) object: hdf5::Node,
     /// Its data set, where it is one.
     pub(super) dataset: Option<Dataset>,
+    /// Its group, where it is one.
+    group: Option<hdf5::Group>,
     /// The links of a group in their order.
     pub(super) links: Arc<[hdf5::Link]>,
     /// Whether a group keeps the order in which its links were made.
     pub(super) tracks_links: bool,
-    /// The group in which a link of this name leads to it; `None` for the root group.
-    parent: Option<GroupId>,
-    link_name: Arc<str>,
+    /// What the links of a group lead to, by their names: also to objects elsewhere. Links to what
+    /// netCDF does not show are missing.
+    members: HashMap<Arc<str>, Node>,
 }
 
 /// All objects of the file that the draft shows.
-pub(super) type Origins = HashMap<Node, Origin>;
+#[derive(Default)]
+pub(super) struct Origins {
+    objects: HashMap<Node, Origin>,
+    /// The group whose link leads to an item, and its name.
+    links: HashMap<Node, (GroupId, Arc<str>)>,
+}
+
+impl Origins {
+    pub(super) fn get(&self, node: Node) -> Option<&Origin> {
+        self.objects.get(&node)
+    }
+
+    pub(super) fn contains(&self, node: Node) -> bool {
+        self.objects.contains_key(&node)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Node, &Origin)> {
+        self.objects.iter().map(|(&node, origin)| (node, origin))
+    }
+
+    /// Forgets an object that is no longer in the file: its space is another's soon, and a dimension
+    /// that loses its coordinate variable gets a new object.
+    pub(super) fn forget(&mut self, node: Node) {
+        self.objects.remove(&node);
+        let Some((group, name)) = self.links.remove(&node) else { return };
+        if let Some(parent) = self.objects.get_mut(&Node::Group(group)) {
+            parent.members.remove(&name);
+            parent.links =
+                parent.links.iter().filter(|link| *link.name() != name).cloned().collect();
+        }
+    }
+
+    fn link(&mut self, group: GroupId, name: &Arc<str>, node: Node) {
+        self.links.insert(node, (group, Arc::clone(name)));
+        if let Some(parent) = self.objects.get_mut(&Node::Group(group)) {
+            parent.members.insert(Arc::clone(name), node);
+        }
+    }
+}
 
 impl Origin {
-    fn new(object: Object, parent: Option<GroupId>, link_name: &Arc<str>) -> Result<Option<Self>> {
+    fn new(object: Object) -> Result<Option<Self>> {
         let mut links: Arc<[hdf5::Link]> = Arc::default();
         let mut tracks_links = false;
-        let (object, dataset) = match object {
+        let (object, dataset, group) = match object {
             Object::Group(group) => {
                 links = group.links_by_creation_order()?;
+                if let Some(error) = group.link_errors()?.first() {
+                    return Err(error.clone());
+                }
                 tracks_links = group.tracks_creation_order()?;
-                (group.node().clone(), None)
+                (group.node().clone(), None, Some(group))
             }
-            Object::Dataset(dataset) => (dataset.node().clone(), Some(dataset)),
-            Object::Datatype(datatype) => (datatype.node().clone(), None),
+            Object::Dataset(dataset) => (dataset.node().clone(), Some(dataset), None),
+            Object::Datatype(datatype) => (datatype.node().clone(), None, None),
             Object::Unknown(_) => return Ok(None),
         };
-        let link_name = Arc::clone(link_name);
-        Ok(Some(Self { object, dataset, links, tracks_links, parent, link_name }))
+        Ok(Some(Self { object, dataset, group, links, tracks_links, members: HashMap::new() }))
+    }
+
+    /// What its links take that are not in its header.
+    pub(super) fn link_space(&self, btree_k: BtreeK) -> Result<Pieces> {
+        self.group.as_ref().map_or(Ok(Vec::new()), |group| group.link_space(btree_k))
     }
 
     /// Whether its group is one of symbol tables.
@@ -65,15 +115,39 @@ impl Origin {
         messages.filter(|raw| is_kept(raw.message_type)).map(NewMessage::from).collect()
     }
 
+    /// One of its attributes.
+    pub(super) fn attribute(&self, name: &str) -> Encoded<Option<hdf5::Attribute>> {
+        // All are read at once: where they are dense, they are somewhere else after the next commit.
+        self.object.attributes().map(|all| all.get(name)).map_err(|error| error.kind)
+    }
+
     /// One of its attributes as a message, under a name.
-    pub(super) fn attribute(
+    pub(super) fn message(
         &self,
         name: &str,
         shown_as: &str,
         encoding: Encoding,
     ) -> Encoded<Option<NewMessage>> {
-        let found = self.object.attribute(name).map_err(|error| error.kind)?;
+        let found = self.attribute(name)?;
         found.map(|found| attributes::existing(&found, shown_as, encoding)).transpose()
+    }
+
+    /// The scales that are attached to each axis of a data set.
+    pub(super) fn attached_scales(&self) -> Encoded<Vec<Vec<u64>>> {
+        let Some(list) = self.attribute(netcdf4::DIMENSION_LIST)? else { return Ok(Vec::new()) };
+        let Values::Sequence(axes) = list.values().map_err(|error| error.kind)? else {
+            return Ok(Vec::new());
+        };
+        let address = |bytes: &[u8]| {
+            bytes.iter().rev().fold(0_u64, |value, &byte| value << 8 | u64::from(byte))
+        };
+        let scales = |axis: &Values| match axis {
+            Values::Bytes { size, bytes } => {
+                bytes.chunks_exact(*size.max(&1)).map(address).collect()
+            }
+            _ => Vec::new(),
+        };
+        Ok(axes.iter().map(scales).collect())
     }
 
     /// Its attributes that netCDF does not show.
@@ -84,108 +158,225 @@ impl Origin {
     }
 }
 
-/// Finds the objects of `draft`, which was made of the same file. Dimensions without an object are
-/// marked in the draft.
+/// Finds the objects of `draft`, which was made of the same file, and says in the draft what has none
+/// of its own.
 pub(super) fn find(draft: &mut Draft, objects: &Objects) -> Result<Origins> {
-    let mut origins = Origins::new();
-    let (mut made_up, mut unnamed) = (Vec::new(), Vec::new());
-    let root = Object::Group(objects.root().clone());
-    if let Some(origin) = Origin::new(root, None, &"/".into())? {
-        origins.insert(Node::Group(crate::draft::ROOT), origin);
+    let mut finder = Finder {
+        draft,
+        origins: Origins::default(),
+        by_address: HashMap::new(),
+        twins: Vec::new(),
+    };
+    let root = objects.root();
+    finder.insert(Node::Group(ROOT), Object::Group(root.clone()))?;
+    let mut waiting = vec![(ROOT, root.clone())];
+    while let Some((id, group)) = waiting.pop() {
+        waiting.append(&mut finder.look_into(id, group)?);
     }
-    let mut waiting = vec![crate::draft::ROOT];
-    while let Some(id) = waiting.pop() {
-        let Some(links) = origins.get(&Node::Group(id)).map(|origin| Arc::clone(&origin.links))
-        else {
-            continue;
-        };
-        let by_name: HashMap<&str, &hdf5::Link> =
-            links.iter().map(|link| (&**link.name(), link)).collect();
-        let Ok(group) = draft.group(id) else { continue };
-        let open = |name: &str| -> Result<Option<Origin>> {
-            let Some(link) = by_name.get(name) else { return Ok(None) };
-            let hdf5::LinkTarget::Hard { address } = link.target else { return Ok(None) };
-            Origin::new(objects.object_at(address, &group.path_of(name)), Some(id), link.name())
-        };
-        for (name, &below) in &group.groups {
-            origins.extend(open(name)?.map(|origin| (Node::Group(below), origin)));
-            waiting.push(below);
-        }
-        for (name, &user) in &group.types {
-            match open(name)? {
-                Some(origin) => drop(origins.insert(Node::Type(user), origin)),
-                None => unnamed.push(user),
-            }
-        }
-        for (name, &variable) in &group.variables {
-            let other_name = format!("{}{name}", netcdf4::NOT_A_COORDINATE);
-            let origin = match open(&other_name)? {
-                Some(origin) => Some(origin),
-                None => open(name)?,
-            };
-            origins.extend(origin.map(|origin| (Node::Variable(variable), origin)));
-        }
-        for (name, &dimension) in &group.dimensions {
-            let origin = open(name)?.filter(|origin| {
-                origin.object.attribute(netcdf4::CLASS).is_ok_and(|class| class.is_some())
-            });
-            match origin {
-                Some(origin) => drop(origins.insert(Node::Dimension(dimension), origin)),
-                None => made_up.push(dimension),
-            }
-        }
-    }
-    made_up.into_iter().for_each(|dimension| draft.set_made_up(dimension));
-    unnamed.into_iter().for_each(|user| draft.set_type_made_up(user));
-    // What stands for a dimension that is a variable is the variable.
+    let Finder { origins, by_address, twins, .. } = finder;
     let scales = Scales::find(draft);
-    origins.retain(|node, _| match *node {
-        Node::Dimension(id) => scales.scale(id) == Some(*node),
-        _ => true,
-    });
+    let numbered: Vec<DimensionId> = draft
+        .dimensions()
+        .filter_map(|(id, _)| Some((id, origins.get(scales.scale(id)?)?)))
+        .filter(|(_, scale)| scale.attribute(netcdf4::DIMENSION_ID).is_ok_and(|id| id.is_some()))
+        .map(|(id, _)| id)
+        .collect();
+    draft.set_numbered(&numbered);
+    for (id, object) in twins {
+        let node = object.node().filter(|node| node.file_id() == root.node().file_id());
+        let place = match node.and_then(|node| by_address.get(&node.address())) {
+            Some(&Node::Variable(twin)) => Place::Twin(twin),
+            _ => Place::Elsewhere,
+        };
+        draft.set_place(id, place);
+    }
     Ok(origins)
 }
 
-/// Forgets an object that is no longer in the file: its space is another's soon, and a dimension that
-/// loses its coordinate variable gets a new object.
-pub(super) fn forget(origins: &mut Origins, node: Node) {
-    let Some(gone) = origins.remove(&node) else { return };
-    let parent = gone.parent.and_then(|parent| origins.get_mut(&Node::Group(parent)));
-    if let Some(parent) = parent {
-        let others = parent.links.iter().filter(|link| *link.name() != gone.link_name);
-        parent.links = others.cloned().collect();
+/// Finds the objects of one group after the other.
+struct Finder<'f> {
+    draft: &'f mut Draft,
+    origins: Origins,
+    /// The first item to which a hard link leads, for each object.
+    by_address: HashMap<u64, Node>,
+    /// Variables that are objects to which other links lead, too.
+    twins: Vec<(VariableId, Object)>,
+}
+
+/// The group that is looked into.
+struct Parent {
+    id: GroupId,
+    group: hdf5::Group,
+    links: Arc<[hdf5::Link]>,
+    by_name: HashMap<Arc<str>, usize>,
+    /// Whether it is an object of the draft.
+    is_own: bool,
+}
+
+impl Parent {
+    fn link(&self, name: &str) -> Option<&hdf5::Link> {
+        self.by_name.get(name).and_then(|&index| self.links.get(index))
     }
 }
 
-/// Whether an item was there when the file was opened, and is an object elsewhere to which only a soft or
-/// external link leads.
-pub(super) fn is_elsewhere(draft: &Draft, origins: &Origins, node: Node) -> bool {
-    let is_opened = match node {
-        Node::Group(id) => draft.group(id).is_ok_and(|group| group.is_opened),
-        Node::Variable(id) => draft.variable(id).is_ok_and(|variable| variable.origin.is_some()),
-        Node::Type(_) | Node::Dimension(_) => false,
-    };
-    is_opened && !origins.contains_key(&node)
+impl Finder<'_> {
+    /// Finds all objects of a group; gives the groups below it.
+    fn look_into(
+        &mut self,
+        id: GroupId,
+        group: hdf5::Group,
+    ) -> Result<Vec<(GroupId, hdf5::Group)>> {
+        let links = group.links_by_creation_order()?;
+        let by_name =
+            links.iter().enumerate().map(|(at, link)| (Arc::clone(link.name()), at)).collect();
+        let is_own = self.origins.contains(Node::Group(id));
+        let parent = Parent { id, group, links, by_name, is_own };
+        let below = self.groups(&parent)?;
+        self.types(&parent)?;
+        self.variables(&parent)?;
+        self.dimensions(&parent)?;
+        let is_hidden = |link: &&hdf5::Link| {
+            self.origins
+                .get(Node::Group(id))
+                .is_some_and(|own| !own.members.contains_key(link.name()))
+        };
+        let hidden = parent.links.iter().filter(is_hidden).map(|link| Arc::clone(link.name()));
+        self.draft.set_hidden_names(id, hidden.collect());
+        Ok(below)
+    }
+
+    fn groups(&mut self, parent: &Parent) -> Result<Vec<(GroupId, hdf5::Group)>> {
+        let mut below = Vec::new();
+        for (name, id) in self.shown(parent, |group| &group.groups) {
+            let Some(link) = parent.link(&name) else { continue };
+            let Object::Group(group) = parent.group.resolve(link)? else { continue };
+            let object = Object::Group(group.clone());
+            if !self.take(parent, link, Node::Group(id), object)? {
+                self.draft.set_elsewhere(id);
+            }
+            below.push((id, group));
+        }
+        Ok(below)
+    }
+
+    fn types(&mut self, parent: &Parent) -> Result<()> {
+        for (name, id) in self.shown(parent, |group| &group.types) {
+            match parent.link(&name) {
+                Some(link) => {
+                    let object = parent.group.resolve(link)?;
+                    self.take(parent, link, Node::Type(id), object)?;
+                }
+                None => self.draft.set_type_made_up(id),
+            }
+        }
+        Ok(())
+    }
+
+    fn variables(&mut self, parent: &Parent) -> Result<()> {
+        for (name, id) in self.shown(parent, |group| &group.variables) {
+            let other_name = format!("{}{name}", netcdf4::NOT_A_COORDINATE);
+            let link = parent.link(&other_name).or_else(|| parent.link(&name));
+            let Some(link) = link else { continue };
+            let object = parent.group.resolve(link)?;
+            if !self.take(parent, link, Node::Variable(id), object.clone())? {
+                self.draft.set_place(id, Place::Elsewhere);
+                self.twins.push((id, object));
+            } else if let Object::Dataset(dataset) = object {
+                let axes = dataset.dimensions()?.iter();
+                let limits = axes.map(|axis| axis.max.unwrap_or(u64::MAX)).collect();
+                self.draft.set_limits(id, limits);
+            }
+        }
+        Ok(())
+    }
+
+    fn dimensions(&mut self, parent: &Parent) -> Result<()> {
+        for (name, id) in self.shown(parent, |group| &group.dimensions) {
+            let Some(link) = parent.link(&name) else {
+                self.draft.set_made_up(id, false);
+                continue;
+            };
+            let known =
+                self.origins.get(Node::Group(parent.id)).and_then(|own| own.members.get(&name));
+            let is_elsewhere = match known {
+                Some(&Node::Variable(variable)) => match self.draft.variable(variable) {
+                    // What stands for it is the variable.
+                    Ok(found) if found.is_own() && found.dimensions.first() == Some(&id) => {
+                        continue;
+                    }
+                    found => found.is_ok_and(|found| !found.is_own()),
+                },
+                Some(_) => false,
+                None => {
+                    let object = parent.group.resolve(link)?;
+                    let is_scale = object.node().is_some_and(|node| {
+                        node.attribute(netcdf4::CLASS).is_ok_and(|it| it.is_some())
+                    });
+                    if is_scale && self.take(parent, link, Node::Dimension(id), object)? {
+                        continue;
+                    }
+                    is_scale || !parent.is_own
+                }
+            };
+            self.draft.set_made_up(id, is_elsewhere);
+        }
+        Ok(())
+    }
+
+    /// What the draft shows in a group.
+    fn shown<I: Copy>(
+        &self,
+        parent: &Parent,
+        of: impl Fn(&GroupDraft) -> &IndexMap<Arc<str>, I>,
+    ) -> Vec<(Arc<str>, I)> {
+        let group = self.draft.group(parent.id);
+        group.map_or(Vec::new(), |group| {
+            of(group).iter().map(|(name, &id)| (Arc::clone(name), id)).collect()
+        })
+    }
+
+    /// Takes what a link leads to as the object of an item; false where it is elsewhere, or is that of
+    /// another item.
+    fn take(
+        &mut self,
+        parent: &Parent,
+        link: &hdf5::Link,
+        node: Node,
+        object: Object,
+    ) -> Result<bool> {
+        self.origins.link(parent.id, link.name(), node);
+        let is_hard = matches!(link.target, hdf5::LinkTarget::Hard { .. });
+        if !parent.is_own || !is_hard || self.by_address.contains_key(&object.address()) {
+            return Ok(false);
+        }
+        self.insert(node, object)?;
+        Ok(true)
+    }
+
+    fn insert(&mut self, node: Node, object: Object) -> Result<()> {
+        self.by_address.insert(object.address(), node);
+        if let Some(origin) = Origin::new(object)? {
+            self.origins.objects.insert(node, origin);
+        }
+        Ok(())
+    }
 }
 
 /// The links of a group that was opened, as they are to be now: those of members that are still there
 /// under their present names, those of objects that netCDF does not show as they were, new ones behind.
 /// `members` are the names of all members, and where they are.
-pub(super) fn links(
-    id: GroupId,
-    origin: &Origin,
-    origins: &Origins,
-    members: Vec<(String, Node, u64)>,
-) -> Vec<Link> {
-    let opened = origins.iter().filter(|(_, found)| found.parent == Some(id));
-    let opened: HashMap<&str, Node> =
-        opened.map(|(node, found)| (&*found.link_name, *node)).collect();
-    let old: HashSet<Node> = opened.values().copied().collect();
+///
+/// # Errors
+/// Two of them have the same name.
+pub(super) fn links(origin: &Origin, members: &[(String, Node, u64)]) -> Encoded<Vec<Link>> {
     let names: HashMap<Node, &str> =
         members.iter().map(|(name, node, _)| (*node, name.as_str())).collect();
     let mut links = Vec::with_capacity(members.len());
+    let mut old: HashSet<&Node> = HashSet::new();
     for link in origin.links.iter() {
-        let name = match opened.get(&**link.name()).map(|node| names.get(node)) {
+        let node = origin.members.get(link.name());
+        old.extend(node);
+        let name = match node.map(|node| names.get(node)) {
             Some(None) => continue,
             Some(Some(name)) => name.as_bytes(),
             None => link.name_bytes(),
@@ -199,7 +390,14 @@ pub(super) fn links(
         let order = origin.tracks_links.then_some(order);
         links.push(new_link(name.as_bytes(), order, LinkTarget::Hard { address: *address }));
     }
-    links
+    let mut seen = HashSet::new();
+    match links.iter().find(|link| !seen.insert(&link.name)) {
+        Some(twice) => {
+            let name = String::from_utf8_lossy(&twice.name).into_owned();
+            Err(DefinitionFault::NameInUse { what: "link", name }.into())
+        }
+        None => Ok(links),
+    }
 }
 
 /// A link to be written.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use isotach_codec::Pipeline;
+use isotach_format::hdf5::Sizes;
 use isotach_format::hdf5::message::datatype::Datatype;
 use isotach_format::hdf5::message::fill_value::{
     AllocationTime, Fill as StoredFill, FillValue, WriteTime,
@@ -27,6 +28,8 @@ use crate::writer::{Fill, Layout as Structures};
 /// See the module.
 pub(super) struct Planned {
     pub(super) datatype: Datatype,
+    /// Widths of addresses and lengths in the file.
+    pub(super) sizes: Sizes,
     /// How netCDF takes an element of that type.
     pub(super) stored: StoredType,
     pub(super) kind: StorageKind,
@@ -53,7 +56,7 @@ impl Planned {
         let options = &variable.options;
         let endianness = options.endianness.unwrap_or(Endianness::Native);
         let description = variable.data_type.name().to_owned();
-        let datatype = datatypes::datatype(&variable.data_type, endianness)
+        let datatype = datatypes::datatype(&variable.data_type, endianness, heap.sizes())
             .ok_or(DefinitionFault::ForeignType { description })?;
         let stored = netcdf4::stored_type(&datatype);
         let fill = fill_bytes(variable, &stored, heap)?;
@@ -92,6 +95,7 @@ impl Planned {
         let edge_chunks_unfiltered = false;
         Ok(Self {
             datatype,
+            sizes: heap.sizes(),
             stored,
             kind,
             chunk_shape,
@@ -104,7 +108,7 @@ impl Planned {
     }
 
     /// That of a variable which was there when the file was opened.
-    pub(super) fn opened(dataset: &Dataset) -> Result<Self> {
+    pub(super) fn opened(dataset: &Dataset, sizes: Sizes) -> Result<Self> {
         let datatype = Datatype::clone(dataset.datatype()?);
         let filters = FilterPipeline::clone(dataset.filters()?);
         let fill = dataset.fill()?;
@@ -124,6 +128,7 @@ impl Planned {
             _ => (IndexKind::BtreeV1, false),
         };
         Ok(Self {
+            sizes,
             stored: netcdf4::stored_type(&datatype),
             kind,
             index,

@@ -39,16 +39,16 @@ impl Scales {
                 .ok()
                 .and_then(|group| group.variables.get(&dimension.name).copied());
             let coordinate = variable.filter(|&variable| {
-                draft
-                    .variable(variable)
-                    .is_ok_and(|variable| variable.dimensions.first() == Some(&id))
+                draft.variable(variable).is_ok_and(|variable| {
+                    variable.is_own() && variable.dimensions.first() == Some(&id)
+                })
             });
             if let Some(variable) = coordinate {
                 found.coordinates.insert(variable, id);
             }
             found.scales.insert(id, coordinate.map_or(Node::Dimension(id), Node::Variable));
         }
-        for (id, variable) in draft.variables() {
+        for (id, variable) in draft.variables().filter(|(_, variable)| variable.is_own()) {
             if found.coordinates.contains_key(&id) {
                 continue;
             }
@@ -86,9 +86,11 @@ impl Scales {
         id: VariableId,
         variable: &VariableDraft,
     ) -> String {
-        let is_taken = draft
+        let dimension = draft
             .group(variable.group)
-            .is_ok_and(|group| group.dimensions.contains_key(&variable.name));
+            .ok()
+            .and_then(|group| group.dimensions.get(&variable.name).copied());
+        let is_taken = dimension.is_some_and(|dimension| self.scale(dimension).is_some());
         if is_taken && !self.coordinates.contains_key(&id) {
             format!("{}{}", crate::mapping::netcdf4::NOT_A_COORDINATE, variable.name)
         } else {

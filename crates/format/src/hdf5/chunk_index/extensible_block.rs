@@ -198,6 +198,41 @@ impl SuperBlock<'_> {
     }
 }
 
+impl IndexBlock<'_> {
+    /// Address and bytes of the data blocks that it leads to.
+    pub fn data_blocks(&self, array: &ExtensibleArray) -> Vec<(u64, u64)> {
+        let groups = (0..array.index_groups()).flat_map(|group| {
+            let len = DataBlockRef::byte_len(array, group);
+            (0..array.group_blocks(group)).map(move |_| len)
+        });
+        let lens = self.data_blocks.iter().zip(groups);
+        lens.filter_map(|(address, len)| Some(((*address)?, len))).collect()
+    }
+
+    /// The super blocks that it leads to.
+    pub fn super_blocks(&self, array: &ExtensibleArray) -> Vec<SuperBlockRef> {
+        let groups = self.super_blocks.iter().zip(array.index_groups()..);
+        groups
+            .filter_map(|(address, group)| Some(SuperBlockRef { address: (*address)?, group }))
+            .collect()
+    }
+}
+
+impl SuperBlock<'_> {
+    /// Address and bytes of the data blocks that it leads to.
+    pub fn data_blocks(&self, array: &ExtensibleArray) -> Vec<(u64, u64)> {
+        let len = DataBlockRef::byte_len(array, self.place.group);
+        self.data_blocks.iter().filter_map(|address| Some(((*address)?, len))).collect()
+    }
+}
+
+impl SuperBlockRef {
+    /// Its bytes.
+    pub fn byte_len(&self, array: &ExtensibleArray) -> u64 {
+        SuperBlock::byte_len(array, self.group)
+    }
+}
+
 impl<'a> SuperBlock<'a> {
     /// Reads the super block that `place` says.
     ///

@@ -7,6 +7,7 @@ pub mod doubling_table;
 pub mod fractal;
 pub mod fractal_block;
 pub mod fractal_build;
+pub mod free_space;
 pub mod global;
 pub mod heap_id;
 pub mod local;

@@ -14,6 +14,7 @@ use isotach_format::hdf5::message::layout::{
 
 use super::{Chunks, tree_layout};
 use crate::error::{ErrorKind, Result};
+use crate::mapping::hdf5::Dataset;
 use crate::plan::layout::ChunkPlace;
 use crate::write::data::ChunkTable;
 use crate::write::hdf5::ALIGNMENT;
@@ -136,14 +137,19 @@ fn latest_layout(
 
 /// An index that is in the file whole.
 pub(in super::super) struct BulkIndex {
-    /// Address and bytes; `None` for a single chunk, which has no index.
-    block: Option<(u64, u64)>,
+    /// Address and bytes of its parts; a single chunk has no index.
+    blocks: Vec<(u64, u64)>,
 }
 
 impl BulkIndex {
+    /// That of a data set which was there when the file was opened.
+    pub(super) fn opened(dataset: &Dataset) -> Result<Self> {
+        Ok(Self { blocks: dataset.index_space()? })
+    }
+
     /// The space that it takes.
-    pub(super) fn extent(&self) -> Option<(u64, u64)> {
-        self.block
+    pub(super) fn into_space(self) -> Vec<(u64, u64)> {
+        self.blocks
     }
 
     /// The index of all chunks of the table, of which there is one, and the layout that leads to
@@ -160,7 +166,8 @@ impl BulkIndex {
         let chunk_bytes = chunk_shape.iter().fold(element_bytes, |n, len| n.saturating_mul(*len));
         let filtered_bytes = (!planned.pipeline.filters.is_empty()).then_some(chunk_bytes);
         let edge = planned.edge_chunks_unfiltered;
-        let mut builder = Builder { chunks: &chunks, filtered_bytes, target, changes };
+        let sizes = planned.sizes;
+        let mut builder = Builder { chunks: &chunks, filtered_bytes, sizes, target, changes };
         let (block, index) = match &planned.index {
             IndexKind::Single => {
                 let place = chunks.places.first().copied();
@@ -170,7 +177,7 @@ impl BulkIndex {
                 let address = place.map(|place| place.address);
                 let index = ChunkIndex::Single { filtered };
                 let layout = latest_layout(chunk_shape, element_bytes, edge, index, address);
-                return Ok((Self { block: None }, layout));
+                return Ok((Self { blocks: Vec::new() }, layout));
             }
             IndexKind::FixedArray(grid) => builder.fixed_array(grid),
             IndexKind::ExtensibleArray(grid) => builder.extensible_array(grid),
@@ -178,7 +185,7 @@ impl BulkIndex {
         }
         .map_err(|error| target.error(ErrorKind::Structure(error)))?;
         let layout = latest_layout(chunk_shape, element_bytes, edge, index, Some(block.0));
-        Ok((Self { block: Some(block) }, layout))
+        Ok((Self { blocks: vec![block] }, layout))
     }
 }
 
@@ -189,6 +196,7 @@ struct Builder<'b> {
     chunks: &'b Chunks,
     /// Bytes of a chunk before its filters; `None` where it has none.
     filtered_bytes: Option<u64>,
+    sizes: Sizes,
     target: &'b Target,
     changes: &'b mut Changes,
 }
@@ -197,8 +205,8 @@ impl Builder<'_> {
     fn fixed_array(&mut self, grid: &ChunkGrid) -> Built {
         let count = grid.chunk_count().unwrap_or(u64::MAX);
         let Some(elements) = self.elements(grid, count) else { return self.tree() };
-        let layout = ElementLayout::for_chunks(self.filtered_bytes, Sizes::default());
-        let array = FixedArrayBuilder::new(layout, count, Sizes::default())?;
+        let layout = ElementLayout::for_chunks(self.filtered_bytes, self.sizes);
+        let array = FixedArrayBuilder::new(layout, count, self.sizes)?;
         let address = self.target.space.allocate(array.byte_len(), ALIGNMENT);
         let bytes = array.encode(address, &elements)?;
         Ok((self.put(address, bytes), ChunkIndex::FixedArray { page_bits: PAGE_BITS }))
@@ -208,15 +216,15 @@ impl Builder<'_> {
         let indexes = self.chunks.iter().map(|(at, _)| grid.index(at).unwrap_or(u64::MAX));
         let count = indexes.max().map_or(0, |last| last.saturating_add(1));
         let Some(elements) = self.elements(grid, count) else { return self.tree() };
-        let layout = ElementLayout::for_chunks(self.filtered_bytes, Sizes::default());
-        let array = ExtensibleArrayBuilder::new(layout, &elements, Sizes::default())?;
+        let layout = ElementLayout::for_chunks(self.filtered_bytes, self.sizes);
+        let array = ExtensibleArrayBuilder::new(layout, &elements, self.sizes)?;
         let address = self.target.space.allocate(array.byte_len(), ALIGNMENT);
         let bytes = array.encode(address)?;
         Ok((self.put(address, bytes), ChunkIndex::ExtensibleArray(EXTENSIBLE_ARRAY)))
     }
 
     fn tree(&mut self) -> Built {
-        let (rank, sizes) = (self.chunks.rank, Sizes::default());
+        let (rank, sizes) = (self.chunks.rank, self.sizes);
         let width = self.filtered_bytes.map(ElementLayout::stored_size_width);
         let kind = BTreeKind::chunks(rank, width, sizes);
         let layout = ChunkRecordLayout::new(kind.record_type, kind.record_bytes, rank, 0, sizes)?;

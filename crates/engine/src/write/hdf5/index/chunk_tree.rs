@@ -138,6 +138,23 @@ impl ChunkTree {
         self.root
     }
 
+    /// The space that it takes: address and bytes.
+    pub(super) fn into_space(mut self, target: &Target) -> Result<Vec<(u64, u64)>> {
+        let node_bytes = self.kind.node_bytes();
+        let mut waiting = vec![(self.root, None)];
+        let mut space = Vec::new();
+        let mut edit = Edit { tree: &mut self, target, freed: Vec::new() };
+        while let Some((address, level)) = waiting.pop() {
+            space.push((address, node_bytes));
+            let node = edit.node(address, level)?;
+            // Levels become fewer with each step, so it ends.
+            let Some(below) = node.header.level.checked_sub(1) else { continue };
+            let children = node.entries().iter().filter_map(|child| child.address);
+            waiting.extend(children.map(|child| (child, Some(below))));
+        }
+        Ok(space)
+    }
+
     /// Enters the chunks that changed since the last commit. Where this or the commit fails, the tree
     /// is of no more use.
     pub(super) fn update(

@@ -11,7 +11,6 @@ mod chunk_tree;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use isotach_format::hdf5::Sizes;
 use isotach_format::hdf5::message::layout::{ChunkIndex, ChunkedLayout, Layout};
 
 use self::bulk::BulkIndex;
@@ -60,27 +59,19 @@ pub(super) fn store(
         Some(Placement::Unallocated | Placement::Chunked(_)) | None => (None, None),
     };
     Ok(match (planned.kind, &planned.chunk_shape) {
-        (_, Some(chunk_shape)) => {
-            let max = |&id| {
-                let dimension = draft.dimension(id)?;
-                Ok(if dimension.is_unlimited { u64::MAX } else { dimension.len })
-            };
-            let max_shape =
-                variable.dimensions.iter().map(max).collect::<crate::draft::Defined<_>>();
-            Store::Chunked(ChunkStore::new(
-                values,
-                ChunkParts {
-                    chunk_shape: chunk_shape.clone(),
-                    max_shape: max_shape.map_err(fault)?,
-                    element_size,
-                    fill,
-                    shape: variable.extent.clone(),
-                    pipeline: Arc::clone(&planned.pipeline),
-                    edge_chunks_unfiltered: planned.edge_chunks_unfiltered,
-                    existing: existing.map(known_chunks).transpose()?.flatten(),
-                },
-            )?)
-        }
+        (_, Some(chunk_shape)) => Store::Chunked(ChunkStore::new(
+            values,
+            ChunkParts {
+                chunk_shape: chunk_shape.clone(),
+                max_shape: draft.limits(variable).map_err(fault)?,
+                element_size,
+                fill,
+                shape: variable.extent.clone(),
+                pipeline: Arc::clone(&planned.pipeline),
+                edge_chunks_unfiltered: planned.edge_chunks_unfiltered,
+                existing: existing.map(known_chunks).transpose()?.flatten(),
+            },
+        )?),
         (StorageKind::Compact, None) => {
             Store::Inline(InlineStore::new(values, extent, element_size, &fill, inline)?)
         }
@@ -126,12 +117,25 @@ pub(super) enum Index {
 }
 
 impl Index {
-    /// The index of a variable that was there when the file was opened, where it can go on with it:
-    /// a version-1 B-tree of nodes of `k`.
+    /// The index of a variable that was there when the file was opened; version-1 B-trees have nodes
+    /// of `k`.
     pub(super) fn opened(dataset: &Dataset, planned: &Planned, k: u16) -> Result<Option<Self>> {
         let Layout::Chunked(layout) = &**dataset.layout()? else { return Ok(None) };
-        let root = layout.address.filter(|_| layout.index == ChunkIndex::BtreeV1);
-        Ok(root.map(|root| Self::Tree(ChunkTree::at(tree_kind(planned, k), root))))
+        Ok(match (layout.address, &layout.index) {
+            (None, _) => None,
+            (Some(root), ChunkIndex::BtreeV1) => {
+                Some(Self::Tree(ChunkTree::at(tree_kind(planned, k), root)))
+            }
+            _ => Some(Self::Bulk(BulkIndex::opened(dataset)?)),
+        })
+    }
+
+    /// The space that it takes: address and bytes.
+    pub(super) fn into_space(self, target: &Target) -> Result<Vec<(u64, u64)>> {
+        match self {
+            Self::Tree(tree) => tree.into_space(target),
+            Self::Bulk(bulk) => Ok(bulk.into_space()),
+        }
     }
 }
 
@@ -140,7 +144,7 @@ fn tree_kind(planned: &Planned, k: u16) -> TreeKind {
         chunk_shape: planned.chunk_shape.clone().unwrap_or_default(),
         element_bytes: planned.datatype.size(),
         k,
-        sizes: Sizes::default(),
+        sizes: planned.sizes,
     }
 }
 
@@ -201,7 +205,7 @@ fn chunked(
         _ => None,
     };
     if let Some(old) = bulk {
-        changes.freed.extend(old.extent());
+        changes.freed.extend(old.into_space());
     }
     let (bulk, layout) = BulkIndex::build(planned, table, target, changes)?;
     *index = Some(Index::Bulk(bulk));
