@@ -92,9 +92,23 @@ class Dataset:
         """Opens `filename` for reading, opens it for changing it, or creates it.
 
         It is a path; for reading also a file object with `seek` and `read`, or the bytes of a
-        file; with `memory`, which is such bytes, it is only a name. With `memory`, a file that is
-        created is in memory, and `close` gives its bytes; with `diskless` it goes to disk when it
-        is closed, and only with `persist`.
+        file; with `memory`, which is such bytes, it is only a name. With `memory` (a size, which
+        counts for nothing), a file that is created is in memory, and `close` gives its bytes; with
+        `diskless` it goes to disk when it is closed, and only with `persist`.
+
+        - `mode`: `"r"` reads; `"w"` creates, and empties what is there, but for `clobber=False`;
+          `"x"` creates where nothing is; `"a"` and `"r+"` change what is there, or create it. An
+          `s` behind them changes nothing.
+        - `format` of a new file: `"NETCDF4"`, `"NETCDF4_CLASSIC"`, `"NETCDF3_CLASSIC"`,
+          `"NETCDF3_64BIT_OFFSET"` or `"NETCDF3_64BIT_DATA"`
+        - `keepweakref`: variables and dimensions do not keep their group alive.
+        - `auto_complex`: pairs of floats named r and i, and floats along a last dimension of length
+          2 that is called `_pfnc_complex`, `complex` or `ri`, are complex numbers, and complex
+          dtypes can be written.
+        - `encoding`, `comm` and `info` count for nothing; `parallel=True` is refused.
+
+        `FileNotFoundError`, `PermissionError` or another `OSError` where it cannot be opened or
+        another program writes to it, `ValueError` where the options do not fit.
         """
         mode, clobber = _checked_mode(mode, clobber, filename, memory)
         if parallel:
