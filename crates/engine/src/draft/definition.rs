@@ -103,14 +103,14 @@ impl Draft {
         }
         rules::variable(self.format, &data_type, &along, &options)?;
         let mut attributes = AttributeList::default();
+        if let Some(quantization) = options.quantization {
+            set_quantization(&mut attributes, quantization, &data_type)?;
+        }
         if let Fill::Value(value) | Fill::Unstated(value) = &options.fill {
             rules::fill_value(&data_type, value)?;
         }
         if let Fill::Value(value) = &options.fill {
             attributes.set(FILL_VALUE.into(), data_type.clone(), Arc::new(value.clone()));
-        }
-        if let Some(quantization) = options.quantization {
-            set_quantization(&mut attributes, quantization, &data_type)?;
         }
         let extent =
             along.iter().map(|dimension| if dimension.is_unlimited { 0 } else { dimension.len });
