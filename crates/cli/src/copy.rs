@@ -33,6 +33,9 @@ pub(crate) struct CopyOptions {
     /// error
     #[arg(long)]
     leave_out: bool,
+    /// Do not keep others from writing the new file meanwhile, where locks do not work
+    #[arg(long)]
+    no_lock: bool,
     /// The file
     pub(crate) file: OsString,
     /// The new file; one that is there is replaced when the copy is complete
@@ -49,7 +52,11 @@ pub(crate) fn run(options: &CopyOptions) -> Result<()> {
         },
         overwrite: Overwrite::Replace,
         // Until all is there, nobody looks at it.
-        edit: EditOptions { commit_interval: None, ..EditOptions::default() },
+        edit: EditOptions {
+            commit_interval: None,
+            lock: !options.no_lock,
+            ..EditOptions::default()
+        },
         ..CreateOptions::default()
     };
     let writer = create.create(Path::new(&options.new))?;
@@ -66,7 +73,7 @@ pub(crate) fn run(options: &CopyOptions) -> Result<()> {
     let left_out = match copied {
         Ok(left_out) => left_out,
         Err(error) => {
-            writer.abandon()?;
+            writer.discard()?;
             return Err(error.into());
         }
     };

@@ -9,6 +9,9 @@ use crate::file::Format;
 /// The outcome of an operation on a file.
 pub type Result<T> = std::result::Result<T, Error>;
 
+/// Paths that an error's text names.
+const SHOWN_PATHS: usize = 8;
+
 /// What went wrong, in which file, and at which object of it.
 #[derive(Debug, Clone)]
 pub struct Error {
@@ -32,6 +35,10 @@ pub enum ErrorKind {
     Storage { address: u64, length_bytes: u64, source: Arc<io::Error> },
     /// Storage failed to take bytes, which are lost.
     Write { address: u64, length_bytes: u64, source: Arc<io::Error> },
+    /// A commit failed: the last one is what the file has. As long as the file is open, a later
+    /// commit brings everything there; after closing, it is lost. `changed` are paths of variables whose
+    /// values or definitions differ from the last commit, as far as that is known.
+    NotCommitted { changed: Vec<String>, source: Box<Error> },
     /// A new file, written beside its name, could not take it and is lost.
     Publish(Arc<io::Error>),
     /// Neither classic netCDF nor HDF5.
@@ -121,6 +128,8 @@ pub enum DefinitionFault {
 pub enum User {
     /// This process, for writing.
     ThisProcess,
+    /// The process that this one was forked from, for writing.
+    ParentProcess,
     /// Another process, for writing.
     OtherWriter,
     /// Another process, which has locked it for reading, as libhdf5 does.
@@ -171,11 +180,27 @@ impl fmt::Display for ErrorKind {
             }
             Self::InUse { by } => f.write_str(match by {
                 User::ThisProcess => "is being written by this process already",
-                User::OtherWriter => "is being written by another process",
-                User::OtherReader => "is locked by another process that reads it",
+                User::ParentProcess => "is being written by the process that forked this one",
+                User::OtherWriter => "is being written by another process, which holds its flock",
+                User::OtherReader => "is locked (flock) by another process that reads it",
             }),
             Self::Write { address, length_bytes, source } => {
                 write!(f, "writing {length_bytes} bytes at address {address}: {source}")
+            }
+            Self::NotCommitted { changed, source } => {
+                f.write_str("what came after the last commit is not in the file")?;
+                let (shown, others) = changed.split_at(changed.len().min(SHOWN_PATHS));
+                if !shown.is_empty() {
+                    write!(f, " (changes of {}", shown.join(", "))?;
+                    match others.len() {
+                        0 => f.write_str(")")?,
+                        count => write!(f, " and {count} others)")?,
+                    }
+                }
+                match &source.object {
+                    Some(object) => write!(f, ": {object}: {}", source.kind),
+                    None => write!(f, ": {}", source.kind),
+                }
             }
             Self::Publish(source) => write!(f, "the new file could not take its name: {source}"),
             Self::UnknownFormat { first_bytes } => write!(
@@ -270,6 +295,7 @@ impl std::error::Error for Error {
             | ErrorKind::Publish(source)
             | ErrorKind::Storage { source, .. }
             | ErrorKind::Write { source, .. } => Some(source.as_ref()),
+            ErrorKind::NotCommitted { source, .. } => Some(source.as_ref()),
             ErrorKind::Format(source) => Some(source),
             ErrorKind::Structure(source) => Some(source),
             ErrorKind::Chunk { source, .. } | ErrorKind::Encode { source, .. } => {

@@ -1,6 +1,6 @@
 //! The public face: open a file, look around in it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use isotach_model::UserType;
@@ -10,6 +10,7 @@ use crate::dimension::Dimension;
 use crate::error::{Error, ErrorKind, Result};
 use crate::mapping::{FileMapping, GroupMapping, hdf5};
 use crate::storage::Storage;
+use crate::storage::local::{LocalFile, Stamp};
 use crate::variable::Variable;
 
 /// netCDF's formats, as `nc_inq_format` tells them.
@@ -51,10 +52,35 @@ impl Default for OpenOptions {
 }
 
 /// An open file. Cheap to clone; handles may be used by many threads at once.
+///
+/// A file may be written while it is read: nobody waits for anybody, and what was found stays as it was
+/// found until [`File::refresh`]. What is looked for later is as the newest commit has it by then. A
+/// reader that meets a change of structures half-way gets an error, and finds them whole after the next
+/// refresh. Values that a commit of this library's writer replaced stay where they were until it has made
+/// two commits; a reader that goes on to look there finds others. In classic files all values stay where
+/// they are, until a change of definitions needs their room.
 #[derive(Clone)]
 pub struct File {
     name: Arc<str>,
     mapping: Arc<dyn FileMapping>,
+    source: Source,
+}
+
+/// Where a file can be read anew.
+#[derive(Clone)]
+enum Source {
+    /// It shows what is being written.
+    Writer,
+    /// At its path, even if another file is there by then.
+    Path {
+        path: Arc<PathBuf>,
+        options: OpenOptions,
+        stamp: Stamp,
+    },
+    Storage {
+        storage: Arc<dyn Storage>,
+        options: OpenOptions,
+    },
 }
 
 impl File {
@@ -64,7 +90,35 @@ impl File {
     }
 
     pub(crate) fn new(name: Arc<str>, mapping: Arc<dyn FileMapping>) -> Self {
-        Self { name, mapping }
+        Self { name, mapping, source: Source::Writer }
+    }
+
+    /// Has this handle show the file as its newest commit has it, or the file that has taken its place;
+    /// groups and variables that were found before go on to be those of the earlier state, and so do
+    /// clones of this handle. Tells whether anything was read anew. Does nothing for the file of a
+    /// [`Writer`](crate::Writer), which is never behind.
+    ///
+    /// Where nothing changed, that costs one call (`stat`): the file's number, length and times tell,
+    /// as soon as they are old enough to tell two changes apart. A file in a storage that the caller
+    /// gave is always read anew.
+    ///
+    /// # Errors
+    /// Those of opening; the handle goes on to show the earlier state.
+    pub fn refresh(&mut self) -> Result<bool> {
+        *self = match &self.source {
+            Source::Writer => return Ok(false),
+            Source::Path { path, options, stamp } => {
+                let found = Stamp::of(path).map_err(|source| open_error(&self.name, source))?;
+                if stamp.is_still(&found) {
+                    return Ok(false);
+                }
+                options.open_path(&self.name, Arc::clone(path))?
+            }
+            Source::Storage { storage, options } => {
+                options.open_storage(&self.name, Arc::clone(storage))?
+            }
+        };
+        Ok(true)
     }
 
     /// The name it was opened by.
@@ -214,16 +268,28 @@ impl OpenOptions {
     pub fn open(&self, path: impl AsRef<Path>) -> Result<File> {
         let path = path.as_ref();
         let name: Arc<str> = path.to_string_lossy().into();
-        let storage = crate::storage::local::LocalFile::open(path)
-            .map_err(|source| Error::new(&name, ErrorKind::Open(Arc::new(source))))?;
-        self.open_storage(&name, Arc::new(storage))
+        let path = std::path::absolute(path).map_err(|source| open_error(&name, source))?;
+        self.open_path(&name, Arc::new(path))
+    }
+
+    /// Opens the file at a path that does not depend on the working directory.
+    fn open_path(&self, name: &Arc<str>, path: Arc<PathBuf>) -> Result<File> {
+        let opened = LocalFile::open(&*path).and_then(|file| Ok((file.stamp()?, file)));
+        let (stamp, storage) = opened.map_err(|source| open_error(name, source))?;
+        let mapping = crate::mapping::open(name, Arc::new(storage), self)?;
+        let source = Source::Path { path, options: self.clone(), stamp };
+        Ok(File { name: Arc::clone(name), mapping, source })
     }
 
     /// Opens what `storage` delivers; `name` stands in errors, and names of other files that the
     /// file refers to are taken relative to its directory.
     pub fn open_storage(&self, name: &str, storage: Arc<dyn Storage>) -> Result<File> {
         let name: Arc<str> = name.into();
-        let mapping = crate::mapping::open(&name, storage, self)?;
-        Ok(File { name, mapping })
+        let mapping = crate::mapping::open(&name, Arc::clone(&storage), self)?;
+        Ok(File { name, mapping, source: Source::Storage { storage, options: self.clone() } })
     }
+}
+
+fn open_error(name: &Arc<str>, source: std::io::Error) -> Error {
+    Error::new(name, ErrorKind::Open(Arc::new(source)))
 }

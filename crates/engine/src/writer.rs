@@ -37,8 +37,13 @@ use crate::write::session::Session;
 
 /// A file that is open for writing. Cheap to clone; handles may be used by many threads at once.
 ///
-/// What was written since the last commit is lost when the process is killed; dropping the last
-/// handle commits, but only [`Writer::close`] tells whether that succeeded.
+/// What was written since the last commit is lost when the process is killed; after
+/// [`EditOptions::commit_interval`] it is committed even where nothing more is written. A commit of
+/// that kind that failed is tried again, and told by the next change, which is not made.
+///
+/// Dropping the last handle commits, but only [`Writer::close`] tells whether that succeeded; a file
+/// that is to replace another ([`Overwrite::Replace`]) is dropped instead. A process that is
+/// forked from this one cannot use the handles.
 #[derive(Clone)]
 pub struct Writer {
     session: Arc<Session>,
@@ -75,15 +80,19 @@ impl Writer {
         self.session.commit()
     }
 
-    /// Commits and closes. All handles of this file give [`crate::ErrorKind::Closed`] from then on.
+    /// Commits and closes. All handles of this file give [`crate::ErrorKind::Closed`] from then on,
+    /// also where it fails: then the file is as after [`Writer::discard`].
     pub fn close(self) -> Result<()> {
         self.session.close()
     }
 
-    /// Closes without a commit: what was done since the last one is gone, and so is a new file that
-    /// was never committed.
-    pub fn abandon(self) -> Result<()> {
-        self.session.abandon()
+    /// Closes without a commit: the file is what it was at the last one, and a new file that never had
+    /// one is gone.
+    ///
+    /// Only what is written over in place stays written over: values that were there before of classic
+    /// files and of contiguous variables.
+    pub fn discard(self) -> Result<()> {
+        self.session.discard()
     }
 
     /// Commits and closes a file in memory and gives its bytes; `None` for a file on disk.

@@ -205,6 +205,6 @@ fn filters_that_cannot_be_applied_are_named() {
             panic!("{error}")
         };
         assert_eq!(fault.filter_name, name);
-        writer.abandon().unwrap();
+        writer.discard().unwrap();
     }
 }

@@ -697,7 +697,11 @@ fn a_disk_that_is_full() {
             }
             for error in [outcome.unwrap_err(), closed.unwrap_err()] {
                 assert!(error.to_string().contains("full.nc"), "{error}");
-                assert!(matches!(error.kind, ErrorKind::Write { .. }), "{error}");
+                let kind = match &error.kind {
+                    ErrorKind::NotCommitted { source, .. } => &source.kind,
+                    kind => kind,
+                };
+                assert!(matches!(kind, ErrorKind::Write { .. }), "{error}");
             }
             let begun = found != before;
             assert!(!begun || found.contains("[0, 1, 2, 3]"), "after {writes} writes: {found}");

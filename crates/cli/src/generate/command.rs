@@ -27,6 +27,9 @@ pub(crate) struct GenerateOptions {
     kind: Option<Kind>,
     #[command(flatten)]
     digits: Digits,
+    /// Do not keep others from writing the file meanwhile, where locks do not work
+    #[arg(long)]
+    no_lock: bool,
 }
 
 /// Short for some of `--kind`.
@@ -94,7 +97,7 @@ pub(crate) fn run(options: &GenerateOptions) -> Result<()> {
         false => fs::read(&options.file),
     };
     let all = super::definitions(&text.map_err(CliError::Input)?)?;
-    write_to(&options.output(&all)?, &all, options.format(&all))
+    write_to(&options.output(&all)?, &all, options.format(&all), !options.no_lock)
 }
 
 /// Writes the file that a text in CDL describes, in its own format where none is given. A file that
@@ -104,21 +107,21 @@ pub(crate) fn run(options: &GenerateOptions) -> Result<()> {
 /// What is wrong with the text, or why the file cannot be written.
 pub fn create(path: &Path, text: &[u8], format: Option<Format>) -> Result<()> {
     let all = super::definitions(text)?;
-    write_to(path, &all, format.unwrap_or_else(|| kind::chosen(&all)))
+    write_to(path, &all, format.unwrap_or_else(|| kind::chosen(&all)), true)
 }
 
-fn write_to(path: &Path, all: &Definitions, format: Format) -> Result<()> {
+fn write_to(path: &Path, all: &Definitions, format: Format, lock: bool) -> Result<()> {
     let create = CreateOptions {
         overwrite: Overwrite::Replace,
         // Nobody sees it before it is whole.
-        edit: EditOptions { commit_interval: None, ..EditOptions::default() },
+        edit: EditOptions { commit_interval: None, lock, ..EditOptions::default() },
         ..CreateOptions::new(format)
     };
     let writer = create.create(path)?;
     match write::write(all, format, &writer) {
         Ok(()) => Ok(writer.close()?),
         Err(refused) => {
-            writer.abandon()?;
+            writer.discard()?;
             Err(refused.into())
         }
     }

@@ -1,9 +1,11 @@
 //! A file of the local file system, read with `pread`.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io;
 use std::mem::MaybeUninit;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 use super::{Storage, uninit};
 
@@ -24,9 +26,60 @@ impl LocalFile {
         Ok(Self { file })
     }
 
+    /// What the file is now.
+    pub(crate) fn stamp(&self) -> io::Result<Stamp> {
+        self.file.metadata().map(|metadata| Stamp::new(&metadata))
+    }
+
     /// The open file itself.
     pub(super) fn file(&self) -> &File {
         &self.file
+    }
+}
+
+/// After so long, another change gives a file another time: the kernel's clock for that goes by a few
+/// milliseconds.
+const FINE_TIMES: Duration = Duration::from_millis(100);
+/// The same for file systems that know seconds only, or every other one.
+const COARSE_TIMES: Duration = Duration::from_secs(3);
+
+/// By what a file is known to be the same, and unchanged.
+#[derive(Debug, Clone)]
+pub(crate) struct Stamp {
+    device_and_inode: (u64, u64),
+    len: u64,
+    /// When its bytes, and anything about it, were changed last: seconds and nanoseconds.
+    modified: (i64, i64),
+    changed: (i64, i64),
+    /// Whether a change after this would have shown.
+    is_old: bool,
+}
+
+impl Stamp {
+    /// What the file at `path` is now.
+    pub(crate) fn of(path: &Path) -> io::Result<Self> {
+        std::fs::metadata(path).map(|metadata| Self::new(&metadata))
+    }
+
+    fn new(metadata: &Metadata) -> Self {
+        let has_fine_times = metadata.mtime_nsec() != 0;
+        let needed = if has_fine_times { FINE_TIMES } else { COARSE_TIMES };
+        let since = |time: SystemTime| SystemTime::now().duration_since(time).ok();
+        let modified = metadata.modified().ok().and_then(since);
+        Self {
+            device_and_inode: (metadata.dev(), metadata.ino()),
+            len: metadata.len(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
+            is_old: modified.is_some_and(|since| since > needed),
+        }
+    }
+
+    /// Whether what had this stamp is what has the `later` one.
+    pub(crate) fn is_still(&self, later: &Self) -> bool {
+        let identity =
+            |stamp: &Self| (stamp.device_and_inode, stamp.len, stamp.modified, stamp.changed);
+        self.is_old && identity(self) == identity(later)
     }
 }
 

@@ -77,6 +77,15 @@ impl WriteBehind {
         self.shared.drain(self.shared.lock()).map(drop)
     }
 
+    /// Forgets what storage does not have; what is under way is over then.
+    pub(crate) fn forget(&self) {
+        let mut state = self.shared.lock();
+        while let Leaving::Underway(_) = state.leaving {
+            state = self.shared.left.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        (state.leaving, state.waiting) = (Leaving::Nothing, Piece::default());
+    }
+
     /// From the first to the last byte that storage does not have yet; empty at 0 where it has all.
     pub(crate) fn pending(&self) -> Range<u64> {
         self.shared.pending()
@@ -368,5 +377,9 @@ mod tests {
         let found = read(&*disk);
         assert_eq!(found.len() as u64, end);
         assert!(found[10..].iter().all(|&byte| byte == 2));
+        behind.write_at(end, &row).unwrap();
+        behind.forget();
+        behind.flush().unwrap();
+        assert_eq!(read(&*disk).len() as u64, end);
     }
 }

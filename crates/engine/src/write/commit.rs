@@ -218,6 +218,14 @@ impl Committer {
         self.finish(&mut state, space).map_err(CommitError::Unfinished)
     }
 
+    /// Finishes the last commit, where that has begun and is not over.
+    ///
+    /// # Errors
+    /// The storage fails.
+    pub fn finish_last(&self, space: &Space) -> Result<()> {
+        self.finish(&mut self.lock(), space)
+    }
+
     /// Ends the writing: frees what waited, and cuts off the tail that nobody uses. `root` as for
     /// [`Committer::apply`], of the last commit.
     ///
@@ -234,6 +242,17 @@ impl Committer {
         self.apply(space, &Commit::new(), root_address, root)?;
         let mut state = self.lock();
         self.cut(state.end).and_then(|()| self.sync(&mut state)).map_err(CommitError::NotBegun)
+    }
+
+    /// Ends the writing without a commit: what was written to fresh space since the last one is cut
+    /// off. A commit that others may have seen is finished first; where that fails, what is needed
+    /// for it stays, and whoever opens the file next finishes it.
+    ///
+    /// # Errors
+    /// The storage fails.
+    pub fn discard(&self, space: &Space) -> Result<()> {
+        self.finish_last(space)?;
+        self.cut(self.lock().end)
     }
 
     /// The changes of `commit` that change anything, with the bytes before them.

@@ -56,29 +56,41 @@ impl Session {
         Self::create_in(name, Home::Given(storage), options)
     }
 
-    fn create_in(name: Arc<str>, home: Home, options: &CreateOptions) -> Result<Self> {
-        let Some(storage) = home.storage() else {
-            return Err(Error::new(&name, ErrorKind::Closed));
-        };
-        let storage = with_user_block(&name, storage, options)?;
-        let mut draft = Draft::new(options.format);
-        draft.fills = options.fill;
-        let space = Arc::new(Space::aligned(0, options.edit.alignment));
-        let target = Target { name: Arc::clone(&name), storage, space };
-        let mut backend: Box<dyn Backend> = match options.format {
-            Format::NetCdf4 | Format::NetCdf4Classic => {
-                Box::new(Hdf5Backend::create(target, options)?)
+    fn create_in(name: Arc<str>, mut home: Home, options: &CreateOptions) -> Result<Self> {
+        match create_empty(&name, &home, options) {
+            Ok((draft, backend)) => {
+                Ok(Self::new(name, draft, backend, home, options.edit.commit_interval))
             }
-            Format::Classic | Format::Offset64Bit | Format::Data64Bit => {
-                let EditOptions { durability, header_room, .. } = options.edit;
-                Box::new(ClassicBackend::create(target, durability, header_room))
+            Err(error) => {
+                home.discard();
+                Err(error)
             }
-        };
-        // From the beginning, whoever opens the file finds an empty one.
-        backend.commit(&mut draft)?;
-        draft.mark_committed();
-        Ok(Self::new(name, draft, backend, home, options.edit.commit_interval))
+        }
     }
+}
+
+/// From the beginning, whoever opens the file finds an empty one.
+fn create_empty(
+    name: &Arc<str>,
+    home: &Home,
+    options: &CreateOptions,
+) -> Result<(Draft, Box<dyn Backend>)> {
+    let storage = home.storage().ok_or_else(|| Error::new(name, ErrorKind::Closed))?;
+    let storage = with_user_block(name, storage, options)?;
+    let mut draft = Draft::new(options.format);
+    draft.fills = options.fill;
+    let space = Arc::new(Space::aligned(0, options.edit.alignment));
+    let target = Target { name: Arc::clone(name), storage, space };
+    let mut backend: Box<dyn Backend> = match options.format {
+        Format::NetCdf4 | Format::NetCdf4Classic => Box::new(Hdf5Backend::create(target, options)?),
+        Format::Classic | Format::Offset64Bit | Format::Data64Bit => {
+            let EditOptions { durability, header_room, .. } = options.edit;
+            Box::new(ClassicBackend::create(target, durability, header_room))
+        }
+    };
+    backend.commit(&mut draft)?;
+    draft.mark_committed();
+    Ok((draft, backend))
 }
 
 /// The storage behind the user block.

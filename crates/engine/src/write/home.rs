@@ -55,8 +55,25 @@ impl Home {
         }
     }
 
-    /// Leaves nothing of a new file.
-    pub(super) fn abandon(&mut self) -> Result<()> {
+    /// Whether others see what is committed before the file is closed.
+    pub(super) fn is_seen(&self) -> bool {
+        matches!(self, Self::Local { .. } | Self::Given(_))
+    }
+
+    /// Whether the file takes another one's place.
+    pub(super) fn is_beside(&self) -> bool {
+        matches!(self, Self::Beside { .. })
+    }
+
+    /// Something was committed: the file stays, whatever comes.
+    pub(super) fn keep(&mut self) {
+        if let Self::Local { new, .. } = self {
+            *new = None;
+        }
+    }
+
+    /// Leaves nothing of a new file that has no commit.
+    pub(super) fn discard(&mut self) {
         match self {
             Self::Beside { replacement, .. } => drop(replacement.take()),
             Self::Local { storage, new } => {
@@ -67,7 +84,6 @@ impl Home {
             Self::Memory(storage) => drop(storage.take_bytes()),
             Self::Given(_) => {}
         }
-        Ok(())
     }
 
     /// The bytes of a file in memory, once.

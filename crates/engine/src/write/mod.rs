@@ -7,6 +7,7 @@
 
 mod chunk_shape;
 pub mod classic;
+mod clock;
 pub mod commit;
 mod create;
 pub mod data;
@@ -62,9 +63,17 @@ pub(crate) trait Backend: Send + Sync {
     /// True where it is settled how the variable is stored.
     fn has_values(&self, id: VariableId) -> bool;
 
-    /// Makes the draft, and all elements that were put, the state of the file; all or nothing.
+    /// Makes the draft, and all elements that were put, the state of the file; all or nothing. Where
+    /// that fails, the next call does it.
     fn commit(&mut self, draft: &mut Draft) -> Result<()>;
+
+    /// Variables with elements that were put since the last commit, as far as that is known.
+    fn put_into(&self) -> Vec<VariableId>;
 
     /// What is to be done after the last commit: space at the end that nobody uses is given back.
     fn close(&mut self) -> Result<()>;
+
+    /// Forgets what was put since the last commit, and cuts it off where it stands behind that.
+    /// Nothing is written from then on.
+    fn discard(&mut self) -> Result<()>;
 }

@@ -6,12 +6,17 @@
 
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use isotach_format::redo::{self, Record};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::storage::overlay::Overlay;
 use crate::storage::{Storage, storage_error, uninit};
+
+/// How often a record is looked at whose bytes are being changed, and the pause before that.
+const MOST_ATTEMPTS: usize = 4;
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// The redo record of the file that begins at `base` of `storage` and whose end-of-file address,
 /// counted from there, is `end`; `None` where there is none that applies.
@@ -24,31 +29,56 @@ use crate::storage::{Storage, storage_error, uninit};
 /// The storage cannot be read, or a record has a version that is not known: without it, what the
 /// file says is half one commit and half another.
 pub fn find(file: &Arc<str>, storage: &dyn Storage, base: u64, end: u64) -> Result<Option<Record>> {
+    for attempt in 0..MOST_ATTEMPTS {
+        if attempt > 0 {
+            std::thread::sleep(PAUSE);
+        }
+        match look(file, storage, base, end)? {
+            Found::Nothing => return Ok(None),
+            Found::Record(record) => return Ok(Some(record)),
+            Found::OtherBytes => {}
+        }
+    }
+    Ok(None)
+}
+
+/// What stands behind the end of the file.
+enum Found {
+    Nothing,
+    Record(Record),
+    /// A record, but what it changes is neither one nor the other. Its writer may be at it at this
+    /// moment: then it is so for as long as one write takes.
+    OtherBytes,
+}
+
+fn look(file: &Arc<str>, storage: &dyn Storage, base: u64, end: u64) -> Result<Found> {
     let len = storage.len().map_err(|source| storage_error(file, 0, 0, source))?;
-    let Some(address) = base.checked_add(end) else { return Ok(None) };
+    let Some(address) = base.checked_add(end) else { return Ok(Found::Nothing) };
     let available = len.saturating_sub(address);
     if available < redo::PREFIX_BYTES as u64 {
-        return Ok(None);
+        return Ok(Found::Nothing);
     }
     let read = |at, count| read(file, storage, at, count);
     let prefix = read(address, redo::PREFIX_BYTES)?;
     let record_len = prefix.first_chunk().and_then(redo::byte_len);
-    let Some(record_len) = record_len.filter(|&len| len <= available) else { return Ok(None) };
+    let Some(record_len) = record_len.filter(|&len| len <= available) else {
+        return Ok(Found::Nothing);
+    };
     let record = match Record::decode(&read(address, record_len as usize)?, address) {
         Ok(record) if record.end == end => record,
         Err(error) if matches!(error.kind, isotach_format::ErrorKind::Version { .. }) => {
             return Err(Error::new(file, ErrorKind::Structure(error)));
         }
         // Overwritten, cut off, or of another place.
-        Ok(_) | Err(_) => return Ok(None),
+        Ok(_) | Err(_) => return Ok(Found::Nothing),
     };
     for change in &record.changes {
         // They lie before the end of the file, so this is an offset.
         if !change.applies_to(&read(base + change.address, change.after.len())?) {
-            return Ok(None);
+            return Ok(Found::OtherBytes);
         }
     }
-    Ok(Some(record))
+    Ok(Found::Record(record))
 }
 
 /// `count` bytes at `at`; none where the storage is shorter by now, because its writer closed it.

@@ -3,8 +3,9 @@
 //! Whoever writes values or looks at the draft shares it; whoever changes the draft or commits has it
 //! alone. So a commit never meets a half-written array.
 
-use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
-use std::time::{Duration, Instant};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::Duration;
 
 use isotach_model::convert::{Number, RangeReport, convert};
 use isotach_model::quantize::{Float, Quantization};
@@ -12,22 +13,32 @@ use isotach_model::selection::{Axis, Selection};
 use isotach_model::{Atomic, DataType, Values, fill};
 
 use super::Backend;
+use super::clock::Clock;
 use super::home::Home;
-use crate::draft::{AttributeOwner, Defined, Draft, FILL_VALUE, VariableDraft, VariableId};
-use crate::error::{DefinitionFault, Error, ErrorKind, Result};
+use crate::draft::{AttributeOwner, Defined, Draft, FILL_VALUE, Item, VariableDraft, VariableId};
+use crate::error::{DefinitionFault, Error, ErrorKind, Result, User};
 use crate::read::Array;
 use crate::variable::StorageInfo;
 use crate::writer::{Fill, VariableOptions};
 
 /// See the module.
 pub(crate) struct Session {
-    name: Arc<str>,
-    state: RwLock<State>,
-    commit_interval: Option<Duration>,
-    committed_at: Mutex<Instant>,
+    shared: Arc<Shared>,
+    /// The process that opened the file. One that it forks has the same memory, but not the file.
+    process: u32,
 }
 
-pub(super) struct State {
+/// What the thread that commits by itself knows, too.
+struct Shared {
+    name: Arc<str>,
+    state: RwLock<State>,
+    /// `None` where only the caller commits.
+    clock: Option<Arc<Clock>>,
+    /// Why the last commit that nobody asked for failed, until somebody is told.
+    failed: Mutex<Option<Error>>,
+}
+
+struct State {
     draft: Draft,
     backend: Box<dyn Backend>,
     home: Home,
@@ -42,17 +53,16 @@ impl Session {
         home: Home,
         commit_interval: Option<Duration>,
     ) -> Self {
-        Self {
-            name,
-            state: RwLock::new(State { draft, backend, home, is_closed: false }),
-            commit_interval,
-            committed_at: Mutex::new(Instant::now()),
-        }
+        let interval = commit_interval.filter(|_| home.is_seen());
+        let clock = interval.map(|interval| Arc::new(Clock::new(interval)));
+        let state = RwLock::new(State { draft, backend, home, is_closed: false });
+        let shared = Arc::new(Shared { name, state, clock, failed: Mutex::default() });
+        Self { shared, process: std::process::id() }
     }
 
     /// The name it was opened by.
     pub(crate) fn name(&self) -> &Arc<str> {
-        &self.name
+        &self.shared.name
     }
 
     /// What `look` finds in the draft.
@@ -62,7 +72,7 @@ impl Session {
 
     /// Changes the draft.
     pub(crate) fn change<T>(&self, change: impl FnOnce(&mut Draft) -> Defined<T>) -> Result<T> {
-        change(&mut self.alone()?.draft).map_err(|fault| self.fault(fault))
+        change(&mut self.to_change()?.draft).map_err(|fault| self.fault(fault))
     }
 
     /// Sets an attribute; `_FillValue` of a variable is its fill value too.
@@ -73,7 +83,7 @@ impl Session {
         data_type: DataType,
         values: Values,
     ) -> Result<()> {
-        let mut state = self.alone()?;
+        let mut state = self.to_change()?;
         if let (AttributeOwner::Variable(id), FILL_VALUE) = (owner, name) {
             let id = state.draft.owner(id);
             let fill = (data_type.clone(), values.clone());
@@ -89,7 +99,7 @@ impl Session {
         id: VariableId,
         change: impl FnOnce(&mut VariableOptions),
     ) -> Result<()> {
-        let mut state = self.alone()?;
+        let mut state = self.to_change()?;
         let (id, what) = (state.draft.owner(id), "storage");
         if state.backend.has_values(id) {
             return Err(self.fault(DefinitionFault::HasValues { what }));
@@ -115,8 +125,6 @@ impl Session {
             stored.native_order().apply(&mut elements);
         }
         state.backend.put(&state.draft, id, selection, &elements)?;
-        drop(state);
-        self.commit_if_due()?;
         Ok(report)
     }
 
@@ -136,16 +144,14 @@ impl Session {
         self.check_count(selection, elements.len() / stored.size().max(1))?;
         let order = stored.native_order();
         if order.is_native() && !state.is_quantized(id) {
-            state.backend.put(&state.draft, id, selection, elements)?;
+            state.backend.put(&state.draft, id, selection, elements)
         } else {
             let mut stored = elements.to_vec();
             state.quantize(id, &mut stored);
             // Bringing bytes to this machine's order and back is the same exchange.
             order.apply(&mut stored);
-            state.backend.put(&state.draft, id, selection, &stored)?;
+            state.backend.put(&state.draft, id, selection, &stored)
         }
-        drop(state);
-        self.commit_if_due()
     }
 
     /// Writes numbers, converted where the variable has others.
@@ -191,38 +197,42 @@ impl Session {
 
     /// Makes what was done since the last commit a part of the file.
     pub(crate) fn commit(&self) -> Result<()> {
-        self.alone()?.commit()?;
-        *self.committed_at.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
-        Ok(())
+        self.shared.commit(&mut *self.alone()?)
     }
 
-    /// Commits and closes; closing twice is no error.
+    /// Commits and closes; closing twice is no error. Where that fails, what came after the last
+    /// commit is lost.
     pub(crate) fn close(&self) -> Result<()> {
         let Ok(mut state) = self.alone() else { return Ok(()) };
-        let committed = state.commit();
-        state.is_closed = true;
-        committed?;
-        state.backend.close()?;
+        let committed = self.shared.commit(&mut state);
+        self.end(&mut state);
+        let closed = committed.and_then(|()| state.backend.close());
+        if closed.is_err() {
+            // The error that is told is the first one.
+            let _ = state.discard();
+        }
+        closed?;
         state.home.publish()
     }
 
     /// Closes without a commit.
-    pub(crate) fn abandon(&self) -> Result<()> {
+    pub(crate) fn discard(&self) -> Result<()> {
         let Ok(mut state) = self.alone() else { return Ok(()) };
+        self.end(&mut state);
+        state.discard()
+    }
+
+    fn end(&self, state: &mut State) {
         state.is_closed = true;
-        state.home.abandon()
+        if let Some(clock) = &self.shared.clock {
+            clock.end();
+        }
     }
 
     /// The bytes of a file in memory, once.
     pub(crate) fn take_bytes(&self) -> Option<Vec<u8>> {
-        self.state.write().unwrap_or_else(PoisonError::into_inner).home.take_bytes()
-    }
-
-    /// Commits where the last commit is longer ago than the interval.
-    fn commit_if_due(&self) -> Result<()> {
-        let Some(interval) = self.commit_interval else { return Ok(()) };
-        let since = *self.committed_at.lock().unwrap_or_else(PoisonError::into_inner);
-        if since.elapsed() < interval { Ok(()) } else { self.commit() }
+        self.check_process().ok()?;
+        self.shared.alone().home.take_bytes()
     }
 
     /// The state to write into the selected elements: unlimited dimensions reach as far. And the
@@ -232,16 +242,20 @@ impl Session {
         id: VariableId,
         selection: &Selection,
     ) -> Result<(RwLockReadGuard<'_, State>, VariableId)> {
+        self.tell_failure()?;
         let state = self.shared()?;
         let id = state.draft.owner(id);
         let variable = state.draft.variable(id).map_err(|fault| self.fault(fault))?;
         let needed = self.needed_extent(&state.draft, variable, selection)?;
         if needed.iter().zip(&variable.extent).all(|(needed, extent)| needed <= extent) {
+            self.start_clock();
             return Ok((state, id));
         }
         drop(state);
         self.change(|draft| draft.grow(id, &needed))?;
-        Ok((self.shared()?, id))
+        let state = self.shared()?;
+        self.start_clock();
+        Ok((state, id))
     }
 
     /// How far the variable must reach for the selection to lie within it.
@@ -272,13 +286,53 @@ impl Session {
     }
 
     fn shared(&self) -> Result<RwLockReadGuard<'_, State>> {
-        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        self.check_process()?;
+        let state = self.shared.state.read().unwrap_or_else(PoisonError::into_inner);
         if state.is_closed { Err(self.error(ErrorKind::Closed)) } else { Ok(state) }
     }
 
     fn alone(&self) -> Result<RwLockWriteGuard<'_, State>> {
-        let state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        self.check_process()?;
+        let state = self.shared.alone();
         if state.is_closed { Err(self.error(ErrorKind::Closed)) } else { Ok(state) }
+    }
+
+    /// The state for a change that the next commit brings to the file.
+    fn to_change(&self) -> Result<RwLockWriteGuard<'_, State>> {
+        self.tell_failure()?;
+        let state = self.alone()?;
+        self.start_clock();
+        Ok(state)
+    }
+
+    /// What is changed from now on is due after the interval. The caller has the state, so that no
+    /// commit comes between this and the change.
+    fn start_clock(&self) {
+        let Some(clock) = &self.shared.clock else { return };
+        clock.start(|| {
+            let shared = Arc::downgrade(&self.shared);
+            Box::new(move || match shared.upgrade() {
+                Some(shared) => shared.commit_by_itself(),
+                None => false,
+            })
+        });
+    }
+
+    /// The error of the last commit that nobody asked for, once.
+    fn tell_failure(&self) -> Result<()> {
+        self.check_process()?;
+        match self.shared.failed().take() {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+
+    /// Locks that another thread holds while a process forks are held for ever in the new one.
+    fn check_process(&self) -> Result<()> {
+        if std::process::id() == self.process {
+            return Ok(());
+        }
+        Err(self.error(ErrorKind::InUse { by: User::ParentProcess }))
     }
 
     fn fault(&self, fault: DefinitionFault) -> Error {
@@ -286,15 +340,66 @@ impl Session {
     }
 
     fn error(&self, kind: ErrorKind) -> Error {
-        Error::new(&self.name, kind)
+        Error::new(&self.shared.name, kind)
+    }
+}
+
+impl Shared {
+    fn alone(&self) -> RwLockWriteGuard<'_, State> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn failed(&self) -> MutexGuard<'_, Option<Error>> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn commit(&self, state: &mut State) -> Result<()> {
+        let committed = state.backend.commit(&mut state.draft);
+        committed.map_err(|error| state.not_committed(&self.name, error))?;
+        state.draft.mark_committed();
+        state.home.keep();
+        if let Some(clock) = &self.clock {
+            clock.stop();
+        }
+        // What it was about is in the file now.
+        self.failed().take();
+        Ok(())
+    }
+
+    /// Commits for a writer who does not; false where he has closed the file.
+    fn commit_by_itself(&self) -> bool {
+        let mut state = self.alone();
+        if state.is_closed {
+            return false;
+        }
+        if let Err(error) = self.commit(&mut state) {
+            *self.failed() = Some(error);
+        }
+        true
     }
 }
 
 impl State {
-    fn commit(&mut self) -> Result<()> {
-        self.backend.commit(&mut self.draft)?;
-        self.draft.mark_committed();
-        Ok(())
+    /// The error of a commit that failed with this one.
+    fn not_committed(&self, file: &Arc<str>, error: Error) -> Error {
+        let mut changed: BTreeSet<VariableId> = self.backend.put_into().into_iter().collect();
+        changed.extend(self.draft.touched().iter().filter_map(|item| match item {
+            Item::Variable(id) => Some(*id),
+            _ => None,
+        }));
+        let path = |id| {
+            let variable = self.draft.variable(id).ok()?;
+            Some(self.draft.group(variable.group).ok()?.path_of(&variable.name))
+        };
+        let changed = changed.into_iter().filter_map(path).collect();
+        Error::new(file, ErrorKind::NotCommitted { changed, source: Box::new(error) })
+    }
+
+    /// Leaves the file as the last commit has it.
+    fn discard(&mut self) -> Result<()> {
+        let discarded = self.backend.discard();
+        self.home.discard();
+        discarded
     }
 
     fn is_quantized(&self, id: VariableId) -> bool {
@@ -326,8 +431,15 @@ impl State {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // Whoever wants to know whether it succeeded closes.
-        let _ = self.close();
+        if self.check_process().is_err() {
+            // The file, its lock and what stands beside it are the other process's.
+            std::mem::forget(Arc::clone(&self.shared));
+            return;
+        }
+        // Whoever wants to know whether it succeeded closes. A file that takes the place of another
+        // does so only when it is known to be whole.
+        let is_beside = self.shared.alone().home.is_beside();
+        let _ = if is_beside { self.discard() } else { self.close() };
     }
 }
 

@@ -32,7 +32,7 @@ pub enum Overwrite {
     /// It is emptied at once.
     #[default]
     Truncate,
-    /// It stays until the new file is closed, which then takes its place.
+    /// It stays until [`Writer::close`], by which the new file takes its place.
     Replace,
     /// It stays, and creating fails.
     Never,
@@ -60,7 +60,8 @@ pub struct CreateOptions {
 pub struct EditOptions {
     /// Against what commits protect.
     pub durability: Durability,
-    /// After how much time a write commits by itself; `None` for never.
+    /// How long a change waits for a commit at most, which then comes by itself; `None` for ever.
+    /// Without effect where nobody else sees the file before it is closed.
     pub commit_interval: Option<Duration>,
     /// Whether a second writer is kept out.
     pub lock: bool,

@@ -601,7 +601,7 @@ impl Run {
             self.committed[range].iter().map(|(_, state)| state.clone()).collect();
         // What was done since the last commit may be under way.
         states.push(self.plain.clone());
-        let _ = self.writer.clone().abandon();
+        let _ = self.writer.clone().discard();
         self.go_on(image.bytes, &states, script)
     }
 

@@ -1,7 +1,8 @@
 //! A classic file as the target of a draft.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use indexmap::IndexSet;
 use isotach_format::classic::{
@@ -11,7 +12,7 @@ use isotach_model::convert::{RangeReport, Rules};
 use isotach_model::selection::Selection;
 use isotach_model::{Atomic, DataType, HeapWriter, StoredType, Values};
 
-use super::{ClassicWriter, Definition};
+use super::{ClassicWriter, Definition, lock};
 use crate::attribute::{Attribute, Source};
 use crate::cache::FileNumber;
 use crate::draft::{AttributeList, DimensionId, Draft, ROOT, VariableDraft, VariableId};
@@ -39,6 +40,8 @@ struct State {
     revision: Option<u64>,
     /// The draft's variables in the order of the header.
     variables: IndexSet<VariableId>,
+    /// Those that elements were put into since the last commit.
+    put_into: Mutex<BTreeSet<VariableId>>,
     /// A new one whenever elements changed after they were read.
     reading: FileNumber,
     /// Whether somebody was told where elements are since they changed.
@@ -58,6 +61,7 @@ impl ClassicBackend {
             writer,
             revision: None,
             variables: IndexSet::new(),
+            put_into: Mutex::default(),
             reading: FileNumber::new(),
             was_read: AtomicBool::new(false),
         };
@@ -303,6 +307,7 @@ impl Backend for ClassicBackend {
     ) -> Result<()> {
         let state = self.defined(draft)?;
         let index = state.index(id).ok_or_else(|| self.deleted())?;
+        lock(&state.put_into).insert(id);
         state.writer.write(index, selection, elements)?;
         let was_read = state.was_read.swap(false, Relaxed);
         drop(state);
@@ -356,10 +361,22 @@ impl Backend for ClassicBackend {
 
     fn commit(&mut self, draft: &mut Draft) -> Result<()> {
         drop(self.defined(draft)?);
-        self.alone().writer.commit()
+        let mut state = self.alone();
+        state.writer.commit()?;
+        lock(&state.put_into).clear();
+        Ok(())
+    }
+
+    fn put_into(&self) -> Vec<VariableId> {
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        lock(&state.put_into).iter().copied().collect()
     }
 
     fn close(&mut self) -> Result<()> {
         Ok(())
+    }
+
+    fn discard(&mut self) -> Result<()> {
+        self.alone().writer.discard()
     }
 }

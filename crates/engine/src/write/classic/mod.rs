@@ -83,7 +83,7 @@ impl ClassicWriter {
         durability: Durability,
     ) -> Self {
         Self {
-            target: Target { file: Arc::clone(file), storage, durability },
+            target: Target::new(Arc::clone(file), storage, durability),
             header: None,
             committed: None,
             places: Vec::new(),
@@ -125,6 +125,7 @@ impl ClassicWriter {
     /// # Errors
     /// [`ErrorKind::Format`] where the format cannot hold it; the definition before then stays.
     pub fn define(&mut self, definition: Definition<'_>) -> Result<()> {
+        self.target.finish()?;
         let Definition { mut header, sources, fill, spacing } = definition;
         let is_prefix = self.header.as_ref().is_some_and(|before| {
             let count = before.variables.len();
@@ -192,10 +193,12 @@ impl ClassicWriter {
 
     /// Makes all that was put readable from the storage, at the places that [`Self::header`] says.
     pub fn settle(&self) -> Result<()> {
+        self.target.finish()?;
         self.values().settle(&self.target, &self.places)
     }
 
-    /// Makes the definition and all that was put the state of the file.
+    /// Makes the definition and all that was put the state of the file. Where that fails, the next call
+    /// does it; others may find the new state before that, but then nothing is written before it is whole.
     pub fn commit(&mut self) -> Result<()> {
         self.settle()?;
         let Some(header) = self.header.clone() else { return Ok(()) };
@@ -213,7 +216,7 @@ impl ClassicWriter {
         }
         self.committed = Some(Arc::clone(&header));
         self.header = Some(header);
-        Ok(())
+        self.target.finish()
     }
 
     fn commit_header(&self, header: &Header) -> Result<()> {
@@ -223,7 +226,8 @@ impl ClassicWriter {
         if self.committed.is_some() {
             let file_len = self.target.len()?.max(end);
             let redo = Redo { header: encoded, moved: Moved::default(), file_len };
-            return self.target.switch(&redo);
+            self.target.switch_next(redo);
+            return Ok(());
         }
         self.reach_len(end)?;
         self.target.step()?;
@@ -245,8 +249,9 @@ impl ClassicWriter {
     }
 
     /// Forgets what was put and defined since the last commit.
-    pub fn abandon(&mut self) -> Result<()> {
+    pub fn discard(&mut self) -> Result<()> {
         lock(&self.values).behind.forget();
+        self.target.finish()?;
         let Some(committed) = &self.committed else { return self.target.set_len(0) };
         let records = self.record_layout(committed)?;
         let places = places(committed, &records, &[]);
@@ -274,6 +279,7 @@ impl ClassicWriter {
         let header = Arc::new(header);
         self.committed = Some(Arc::clone(&header));
         self.header = Some(header);
+        // The rest is done before anything else is, and told where it fails.
         Ok(())
     }
 
@@ -468,6 +474,6 @@ fn end_of(header: &Header, places: &[Place], record_count: u64) -> u64 {
     header.size_bytes.max(ends(fixed).unwrap_or(0)).max(records.unwrap_or(0))
 }
 
-fn lock(values: &Mutex<Values>) -> MutexGuard<'_, Values> {
-    values.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

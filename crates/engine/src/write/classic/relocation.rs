@@ -48,8 +48,8 @@ fn moves(before: &Place, now: &Place) -> bool {
     (before.begin, before.record_size, before.padding) != (now.begin, now.record_size, now.padding)
 }
 
-/// Brings the values from their old places to the new ones, fills what is new, and commits
-/// `header`.
+/// Brings the values from their old places to the new ones, fills what is new, and has
+/// [`Target::finish`] commit `header`.
 pub(super) fn relocate(
     target: &Target,
     old: &[Place],
@@ -80,12 +80,14 @@ pub(super) fn relocate(
     copier.behind.flush(target)?;
     let image_end = end + (image - low);
     target.set_len(image_end)?;
+    let last = encoded(target, header)?;
     if let Some(far) = far_header(header, low, image - low) {
         let header = encoded(target, &far)?;
-        target.switch(&Redo { header, moved: Moved::default(), file_len: image_end })?;
+        target.switch_next(Redo { header, moved: Moved::default(), file_len: image_end });
     }
     let moved = Moved { from: image, to: low, length_bytes: end - low };
-    target.switch(&Redo { header: encoded(target, header)?, moved, file_len: end })
+    target.switch_next(Redo { header: last, moved, file_len: end });
+    Ok(())
 }
 
 /// The header for the image. `None` where the version cannot say its addresses.

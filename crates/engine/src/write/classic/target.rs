@@ -1,7 +1,8 @@
 //! The storage that is written, with the errors that name it.
 
+use std::collections::VecDeque;
 use std::mem::MaybeUninit;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use isotach_format::classic::{Moved, Redo};
 
@@ -15,11 +16,36 @@ const COPY_BYTES: u64 = 4 << 20;
 pub(super) struct Target {
     pub(super) file: Arc<str>,
     pub(super) storage: Arc<dyn WritableStorage>,
-    pub(super) durability: Durability,
+    durability: Durability,
+    commits: Mutex<Commits>,
+}
+
+#[derive(Default)]
+struct Commits {
+    /// Headers that take the place of the one that is there, one after the other, and whether the
+    /// record of each is in the file. Nothing else is written before they are over.
+    unfinished: VecDeque<(Redo, bool)>,
+    /// Set when the storage could not say that it keeps what it took: it would say so when it is
+    /// asked again, whatever it has lost.
+    lost: Option<Error>,
 }
 
 impl Target {
+    pub(super) fn new(
+        file: Arc<str>,
+        storage: Arc<dyn WritableStorage>,
+        durability: Durability,
+    ) -> Self {
+        Self { file, storage, durability, commits: Mutex::default() }
+    }
+
+    /// Writes values. What of the last commit is not over is finished first.
     pub(super) fn write(&self, address: u64, bytes: &[u8]) -> Result<()> {
+        self.finish()?;
+        self.write_now(address, bytes)
+    }
+
+    fn write_now(&self, address: u64, bytes: &[u8]) -> Result<()> {
         let written = self.storage.write_at(address, bytes);
         written.map_err(|source| self.write_error(address, bytes.len() as u64, source))
     }
@@ -35,12 +61,18 @@ impl Target {
     /// The end of a step of a commit: where the durability asks for it, everything written before
     /// is on the medium.
     pub(super) fn step(&self) -> Result<()> {
-        match self.durability {
-            Durability::Process => Ok(()),
-            Durability::Power => {
-                self.storage.sync().map_err(|source| self.write_error(0, 0, source))
-            }
+        self.step_of(&mut self.commits())
+    }
+
+    fn step_of(&self, commits: &mut Commits) -> Result<()> {
+        if self.durability == Durability::Process {
+            return Ok(());
         }
+        self.storage.sync().map_err(|source| {
+            let error = self.write_error(0, 0, source);
+            commits.lost = Some(error.clone());
+            error
+        })
     }
 
     /// The bytes at `address`; zeros where the storage has ended.
@@ -54,39 +86,65 @@ impl Target {
             .map_err(|source| storage_error(&self.file, address, length, source))
     }
 
-    /// Puts a header in the place of the one that is there: see [`Redo`]. Whenever this is
-    /// interrupted, [`Self::recover`] finishes it or finds the old state.
-    pub(super) fn switch(&self, redo: &Redo) -> Result<()> {
-        self.step()?;
-        // Behind everything that is, or will be: the header can be longer than the file was.
-        let address = self.len()?.max(redo.file_len).max(redo.header.len() as u64);
-        self.write(address, &redo.encode())?;
-        self.step()?;
-        self.redo(redo)
+    /// Has [`Self::finish`] put a header in the place of the one that is there, after those that came
+    /// before: see [`Redo`]. Whenever that is interrupted, [`Self::recover`] finishes it or finds the
+    /// old state.
+    pub(super) fn switch_next(&self, redo: Redo) {
+        self.commits().unfinished.push_back((redo, false));
+    }
+
+    /// Finishes what [`Self::switch_next`] has begun; where that fails, the next call goes on.
+    pub(super) fn finish(&self) -> Result<()> {
+        let mut commits = self.commits();
+        if let Some(lost) = &commits.lost {
+            return Err(lost.clone());
+        }
+        while let Some((redo, is_recorded)) = commits.unfinished.pop_front() {
+            let recorded = if is_recorded { Ok(()) } else { self.record(&mut commits, &redo) };
+            let is_recorded = recorded.is_ok();
+            let done = recorded.and_then(|()| self.redo(&mut commits, &redo));
+            if let Err(error) = done {
+                commits.unfinished.push_front((redo, is_recorded));
+                return Err(error);
+            }
+        }
+        Ok(())
     }
 
     /// Finishes what was interrupted, if anything was.
     pub(super) fn recover(&self) -> Result<()> {
         match pending(self)? {
-            Some(redo) => self.redo(&redo),
+            Some(redo) => self.redo(&mut self.commits(), &redo),
             None => Ok(()),
         }
     }
 
-    fn redo(&self, redo: &Redo) -> Result<()> {
+    fn record(&self, commits: &mut Commits, redo: &Redo) -> Result<()> {
+        self.step_of(commits)?;
+        // Behind everything that is, or will be: the header can be longer than the file was.
+        let address = self.len()?.max(redo.file_len).max(redo.header.len() as u64);
+        self.write_now(address, &redo.encode())?;
+        self.step_of(commits)
+    }
+
+    fn redo(&self, commits: &mut Commits, redo: &Redo) -> Result<()> {
         let Moved { from, to, length_bytes } = redo.moved;
         let mut window = Vec::new();
         window.resize_with(length_bytes.min(COPY_BYTES) as usize, MaybeUninit::uninit);
         for done in (0..length_bytes).step_by(COPY_BYTES as usize) {
             let part = (length_bytes - done).min(COPY_BYTES) as usize;
             let bytes = self.read_with_zeros(from + done, &mut window[..part])?;
-            self.write(to + done, bytes)?;
+            self.write_now(to + done, bytes)?;
         }
-        self.step()?;
-        self.write(0, &redo.header)?;
-        self.step()?;
+        self.step_of(commits)?;
+        self.write_now(0, &redo.header)?;
+        self.step_of(commits)?;
         self.set_len(redo.file_len)?;
-        self.step()
+        self.step_of(commits)
+    }
+
+    fn commits(&self) -> MutexGuard<'_, Commits> {
+        self.commits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn write_error(&self, address: u64, length_bytes: u64, source: std::io::Error) -> Error {

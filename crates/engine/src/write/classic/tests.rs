@@ -258,7 +258,7 @@ fn the_values_of_a_write_that_was_given_up_are_gone() {
     writer.write(2, &Selection { axes: vec![Axis::range(4, 1, 1)] }, &[0; 4]).unwrap();
     writer.settle().unwrap();
     assert!(storage.bytes().len() > committed.len());
-    writer.abandon().unwrap();
+    writer.discard().unwrap();
     assert_eq!(storage.bytes(), committed);
 }
 

@@ -95,7 +95,8 @@ impl FileHeap {
         self.sizes
     }
 
-    /// Writes the collection that is not full yet: what was put is in the file now.
+    /// Writes the collection that is not full yet: what was put is in the file now. Where that fails,
+    /// it is written the next time.
     pub(super) fn flush(&self) -> Result<()> {
         let mut state = self.lock();
         state.next_bytes = FIRST_COLLECTION_BYTES;
@@ -148,19 +149,20 @@ impl FileHeap {
 
     fn write(&self, state: &mut State, open: Open) -> Result<()> {
         let bytes = open.builder.encode();
-        match state.made.get_mut(&open.address) {
-            Some(made) if made.object_count > 0 => made.bytes = bytes.len() as u64,
-            _ => {
-                self.target.space.free(open.address, open.capacity);
-                state.made.remove(&open.address);
-                return Ok(());
-            }
+        if state.made.get(&open.address).is_none_or(|made| made.object_count == 0) {
+            self.target.space.free(open.address, open.capacity);
+            state.made.remove(&open.address);
+            return Ok(());
         }
+        if let Err(error) = self.target.write(open.address, &bytes) {
+            state.open = Some(open);
+            return Err(error);
+        }
+        state.made.entry(open.address).or_default().bytes = bytes.len() as u64;
         let unused = open.capacity.saturating_sub(bytes.len() as u64);
         if unused > 0 {
             self.target.space.free(open.address + bytes.len() as u64, unused);
         }
-        self.target.write(open.address, &bytes)?;
         let kept = self.kept(open.address, bytes)?;
         state.keep(open.address, kept);
         Ok(())

@@ -87,8 +87,12 @@ pub(super) struct Hdf5Backend {
     has_new_root: bool,
     /// Bytes before those of the target.
     user_block_bytes: u64,
-    /// Why a commit failed: what was to be in it is lost, and so would be what comes after it.
-    lost: Option<Error>,
+    /// What a commit has to write for objects: all of it where the last one failed.
+    pending: Changes,
+    /// The same for chunk indexes, which are built anew after a commit that failed.
+    pending_indexes: Changes,
+    /// The objects that commits which failed would have written.
+    unwritten: HashSet<Node>,
     /// Where the values of variables begin, as of the last commit.
     places: HashMap<VariableId, Layout>,
     encoding: Encoding,
@@ -132,7 +136,9 @@ impl Hdf5Backend {
             opened: None,
             has_new_root: false,
             user_block_bytes: options.user_block_bytes,
-            lost: None,
+            pending: Changes::default(),
+            pending_indexes: Changes::default(),
+            unwritten: HashSet::new(),
             places: HashMap::new(),
             encoding: Encoding::default(),
             structures: options.layout,
@@ -185,7 +191,9 @@ impl Hdf5Backend {
             opened: Some(superblock),
             has_new_root: false,
             user_block_bytes: 0,
-            lost: None,
+            pending: Changes::default(),
+            pending_indexes: Changes::default(),
+            unwritten: HashSet::new(),
             places: HashMap::new(),
             encoding: Encoding { sizes, ..Encoding::default() },
             structures: Structures::Compatible,
@@ -244,14 +252,9 @@ impl Hdf5Backend {
         self.target.error(ErrorKind::Definition(fault))
     }
 
-    /// Brings the values of these variables to the file: those that begin somewhere else now.
-    fn flush(
-        &mut self,
-        draft: &Draft,
-        ids: &BTreeSet<VariableId>,
-        changes: &mut Changes,
-    ) -> Result<HashSet<VariableId>> {
-        let mut moved = HashSet::new();
+    /// Brings the values of these variables to the file. Those that begin somewhere else now have to be
+    /// written anew.
+    fn flush(&mut self, draft: &Draft, ids: &BTreeSet<VariableId>) -> Result<()> {
         for &id in ids {
             // What was put into a variable that is deleted by now is lost.
             let Ok(variable) = draft.variable(id) else { continue };
@@ -265,28 +268,24 @@ impl Hdf5Backend {
                 (None, Some(dataset)) => Index::opened(dataset, &written.planned, k)?,
                 (known, _) => known,
             };
+            let changes = &mut self.pending_indexes;
             let layout =
-                index::layout(&written, &variable.extent, k, &mut index, &self.target, changes)?;
+                index::layout(&written, &variable.extent, k, &mut index, &self.target, changes);
             self.indexes.extend(index.map(|index| (id, index)));
+            let layout = layout?;
             if let Some(layout) = layout
                 && self.places.get(&id) != Some(&layout)
             {
                 self.places.insert(id, layout);
-                moved.insert(id);
+                self.unwritten.insert(Node::Variable(id));
             }
         }
-        self.heap.flush()?;
-        Ok(moved)
+        self.heap.flush()
     }
 
     /// The objects that have to be written, children before parents.
-    fn changed_nodes(
-        &mut self,
-        draft: &Draft,
-        scales: &Scales,
-        moved: &HashSet<VariableId>,
-    ) -> Vec<Node> {
-        let mut changed: HashSet<Node> = moved.iter().map(|&id| Node::Variable(id)).collect();
+    fn changed_nodes(&mut self, draft: &Draft, scales: &Scales) -> Vec<Node> {
+        let mut changed = std::mem::take(&mut self.unwritten);
         changed.extend(draft.touched().iter().map(|&item| match item {
             Item::Group(id) => Node::Group(id),
             Item::Type(id) => Node::Type(id),
@@ -328,7 +327,9 @@ impl Hdf5Backend {
             Node::Variable(id) => draft.variable(id).is_ok_and(VariableDraft::is_own),
             Node::Dimension(id) => scales.scale(id) == Some(*node) && draft.dimension(id).is_ok(),
         };
-        let mut nodes: Vec<Node> = changed.into_iter().filter(exists).collect();
+        changed.retain(exists);
+        let mut nodes: Vec<Node> = changed.iter().copied().collect();
+        self.unwritten = changed;
         // Deeper groups first, the root last.
         let depth = |id: GroupId| draft.with_ancestors(id).count();
         nodes.sort_by_key(|node| match *node {
@@ -343,12 +344,7 @@ impl Hdf5Backend {
 
 impl Hdf5Backend {
     /// Objects of the last commit that are not in the draft any more.
-    fn remove_deleted(
-        &mut self,
-        draft: &Draft,
-        scales: &Scales,
-        changes: &mut Changes,
-    ) -> Result<()> {
+    fn remove_deleted(&mut self, draft: &Draft, scales: &Scales) -> Result<()> {
         let is_there = |node: Node| match node {
             Node::Group(id) => draft.group(id).is_ok(),
             Node::Type(id) => draft.user_type(id).is_ok(),
@@ -361,9 +357,9 @@ impl Hdf5Backend {
             let space = self.objects.remove(node, origin, &self.heap, &self.target)?;
             // Other links may lead to an object that was there when the file was opened.
             if origin.is_none_or(|origin| origin.object.reference_count() <= 1) {
-                changes.freed.extend(space);
+                self.pending.freed.extend(space);
                 if let Node::Variable(id) = node {
-                    self.free_values(id, changes)?;
+                    self.free_values(id)?;
                 }
             }
             self.origins.forget(node);
@@ -372,7 +368,7 @@ impl Hdf5Backend {
     }
 
     /// Gives back the space of the values of a variable that is not in the draft any more.
-    fn free_values(&mut self, id: VariableId, changes: &mut Changes) -> Result<()> {
+    fn free_values(&mut self, id: VariableId) -> Result<()> {
         self.places.remove(&id);
         let index = match (self.indexes.remove(&id), self.dataset(id)) {
             (None, Some(dataset)) => {
@@ -382,7 +378,7 @@ impl Hdf5Backend {
             (known, _) => known,
         };
         if let Some(index) = index {
-            changes.freed.extend(index.into_space(&self.target)?);
+            self.pending.freed.extend(index.into_space(&self.target)?);
         }
         let mut variables = self.variables.write().unwrap_or_else(PoisonError::into_inner);
         let (placement, len) = match (variables.remove(&id), self.dataset(id)) {
@@ -394,13 +390,14 @@ impl Hdf5Backend {
             }
             (None, None) => return Ok(()),
         };
+        let freed = &mut self.pending.freed;
         match placement {
             Placement::Chunked(chunked) => chunked.index.for_each(&mut |_, place| {
-                changes.freed.push((place.address, place.stored_bytes));
+                freed.push((place.address, place.stored_bytes));
                 Ok(())
             }),
             Placement::Strided { address, .. } => {
-                changes.freed.extend(len.map(|len| (address, len)));
+                freed.extend(len.map(|len| (address, len)));
                 Ok(())
             }
             _ => Ok(()),
@@ -409,26 +406,32 @@ impl Hdf5Backend {
 
     /// Commits the draft and the values of the variables that `changed`. What did not change costs
     /// nothing.
+    ///
+    /// Where something fails, what is in memory goes on to be what the next commit will have, and
+    /// [`Self::pending`] has all that leads there from what is in the file.
     fn commit_values(&mut self, draft: &Draft, changed: &BTreeSet<VariableId>) -> Result<()> {
-        let mut changes = Changes::default();
-        let moved = self.flush(draft, changed, &mut changes)?;
+        self.flush(draft, changed)?;
         let is_redefined = self.revision != Some(draft.revision());
         let scales = match is_redefined {
             true => Arc::new(Scales::find(draft)),
             false => Arc::clone(&self.scales),
         };
-        let nodes = self.changed_nodes(draft, &scales, &moved);
-        if nodes.is_empty() && changes.is_empty() {
-            return Ok(());
+        let nodes = self.changed_nodes(draft, &scales);
+        if nodes.is_empty() && self.pending.is_empty() && self.pending_indexes.is_empty() {
+            return self.committer.finish_last(&self.target.space);
         }
-        let laid_out = self.lay_out(draft, &scales, &nodes)?;
-        changes.add(laid_out);
+        self.lay_out(draft, &scales, &nodes)?;
         self.heap.flush()?;
         if is_redefined {
             self.has_new_root |= draft.group(ROOT).is_ok_and(|root| root.members_changed);
-            self.remove_deleted(draft, &scales, &mut changes)?;
+            self.remove_deleted(draft, &scales)?;
         }
-        self.apply(changes)?;
+        let applied = self.apply();
+        if let Err(CommitError::NotBegun(error)) = applied {
+            return Err(error);
+        }
+        (self.pending, self.pending_indexes) = (Changes::default(), Changes::default());
+        self.unwritten.clear();
         self.scales = scales;
         self.revision = Some(draft.revision());
         let variables = self.variables.read().unwrap_or_else(PoisonError::into_inner);
@@ -439,10 +442,22 @@ impl Hdf5Backend {
                 Store::Inline(_) => {}
             }
         }
-        Ok(())
+        applied.map_err(CommitError::into_error)
     }
 
-    fn lay_out(&mut self, draft: &Draft, scales: &Scales, nodes: &[Node]) -> Result<Changes> {
+    /// Has the chunk indexes of these variables be built anew: nothing in the file is what they are in
+    /// memory.
+    fn give_up_indexes(&mut self, ids: &BTreeSet<VariableId>) {
+        for block in std::mem::take(&mut self.pending_indexes).fresh {
+            self.target.space.free(block.address, block.bytes.len() as u64);
+        }
+        for id in ids {
+            self.indexes.entry(*id).and_modify(|index| *index = Index::Lost);
+        }
+    }
+
+    /// Adds what is to be written for these objects to what is pending.
+    fn lay_out(&mut self, draft: &Draft, scales: &Scales, nodes: &[Node]) -> Result<()> {
         let variables = self.variables.read().unwrap_or_else(PoisonError::into_inner);
         let planned = nodes.iter().filter_map(|node| match node {
             Node::Variable(id) => Some((*id, Arc::clone(&variables.get(id)?.planned))),
@@ -460,27 +475,30 @@ impl Hdf5Backend {
             places: &self.places,
             addresses: None,
         };
-        self.objects.lay_out(nodes, &mut maker, &self.target)
+        self.objects.lay_out(nodes, &mut maker, &self.target, &mut self.pending)
     }
 
-    /// Writes what was laid out and makes it the state of the file.
-    fn apply(&mut self, changes: Changes) -> Result<()> {
+    /// Writes what is pending and makes it the state of the file.
+    fn apply(&mut self) -> std::result::Result<(), CommitError> {
         let target = &self.target;
-        write_together(target, changes.fresh)?;
-        let mut commit = Commit::new();
-        for Block { address, bytes } in changes.in_place {
-            commit.change(address, &bytes);
-        }
-        for (address, bytes) in changes.freed {
+        let indexes = &mut self.pending_indexes;
+        for (address, bytes) in self.pending.take_freed().into_iter().chain(indexes.freed.drain(..))
+        {
             target.space.free(address, bytes);
         }
+        let fresh = indexes.fresh.iter().chain(&self.pending.fresh).collect();
+        write_together(target, fresh).map_err(CommitError::NotBegun)?;
         self.behind.flush().map_err(|source| {
             let kept = self.behind.pending();
-            target.write_error(kept.start, kept.end - kept.start, source)
+            let len = kept.end - kept.start;
+            CommitError::NotBegun(target.write_error(kept.start, len, source))
         })?;
+        let mut commit = Commit::new();
+        for Block { address, bytes } in indexes.in_place.iter().chain(&self.pending.in_place) {
+            commit.change(*address, bytes);
+        }
         let superblock = |end| self.superblock(end);
-        let applied = self.committer.apply(&target.space, &commit, 0, superblock);
-        applied.map_err(CommitError::into_error)
+        self.committer.apply(&target.space, &commit, 0, superblock)
     }
 
     /// The superblock of a file that ends at `end`.
@@ -509,26 +527,32 @@ impl Hdf5Backend {
 
 /// Writes blocks of fresh space, those that lie one behind the other in one call. Between two that
 /// are aligned may be a few bytes that are free, or somebody's.
-fn write_together(target: &Target, mut blocks: Vec<Block>) -> Result<()> {
+fn write_together(target: &Target, mut blocks: Vec<&Block>) -> Result<()> {
     blocks.sort_by_key(|block| block.address);
-    let mut together: Option<Block> = None;
-    for block in blocks {
-        match &mut together {
-            Some(Block { address, bytes })
-                if bytes.len() < MOST_BYTES_TOGETHER
-                    && is_small_gap(target, *address + bytes.len() as u64, block.address) =>
-            {
-                bytes.resize((block.address - *address) as usize, 0);
-                bytes.extend_from_slice(&block.bytes);
-            }
-            _ => {
-                if let Some(done) = together.replace(block) {
-                    target.write(done.address, &done.bytes)?;
-                }
-            }
+    let mut bytes_together = 0;
+    let are_together = |one: &&Block, next: &&Block| {
+        bytes_together += one.bytes.len();
+        let end = one.address + one.bytes.len() as u64;
+        let are = bytes_together < MOST_BYTES_TOGETHER && is_small_gap(target, end, next.address);
+        if !are {
+            bytes_together = 0;
         }
+        are
+    };
+    for blocks in blocks.chunk_by(are_together) {
+        let [first, others @ ..] = blocks else { continue };
+        if others.is_empty() {
+            target.write(first.address, &first.bytes)?;
+            continue;
+        }
+        let mut bytes = first.bytes.clone();
+        for block in others {
+            bytes.resize((block.address - first.address) as usize, 0);
+            bytes.extend_from_slice(&block.bytes);
+        }
+        target.write(first.address, &bytes)?;
     }
-    together.map_or(Ok(()), |last| target.write(last.address, &last.bytes))
+    Ok(())
 }
 
 /// Whether less than the alignment lies between, and nobody uses it.
@@ -636,9 +660,6 @@ impl Backend for Hdf5Backend {
     }
 
     fn commit(&mut self, draft: &mut Draft) -> Result<()> {
-        if let Some(lost) = &self.lost {
-            return Err(lost.clone());
-        }
         let put_into = self.put_into.get_mut().unwrap_or_else(PoisonError::into_inner);
         let mut changed = std::mem::take(put_into);
         changed.extend(draft.touched().iter().filter_map(|&item| match item {
@@ -646,13 +667,28 @@ impl Backend for Hdf5Backend {
             _ => None,
         }));
         let committed = self.commit_values(draft, &changed);
-        self.lost = committed.as_ref().err().cloned();
+        if committed.is_err() {
+            self.give_up_indexes(&changed);
+            let put_into = self.put_into.get_mut().unwrap_or_else(PoisonError::into_inner);
+            put_into.append(&mut changed);
+        }
         committed
+    }
+
+    fn put_into(&self) -> Vec<VariableId> {
+        self.put_into.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect()
     }
 
     fn close(&mut self) -> Result<()> {
         let superblock = |end| self.superblock(end);
         let closed = self.committer.close(&self.target.space, 0, superblock);
         closed.map_err(CommitError::into_error)
+    }
+
+    fn discard(&mut self) -> Result<()> {
+        // The stores wait for chunks that are being written, and forget those that wait.
+        self.variables.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
+        self.behind.forget();
+        self.committer.discard(&self.target.space)
     }
 }

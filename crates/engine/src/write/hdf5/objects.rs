@@ -38,6 +38,8 @@ const MOST_COMPACT_ATTRIBUTE_BYTES: usize = 32 << 10;
 #[derive(Debug, Default)]
 pub(super) struct Placed {
     pub(super) address: u64,
+    /// Bytes there, as long as the header is not made.
+    reserved_bytes: u64,
     /// Its header's first block, prefix and checksum included, as it is in the file.
     pub(super) first_block: Vec<u8>,
     /// Other space that it takes: address and bytes.
@@ -76,11 +78,19 @@ impl Changes {
         self.fresh.is_empty() && self.in_place.is_empty() && self.freed.is_empty()
     }
 
-    /// Both together; what is in place in `other` comes last.
-    pub(super) fn add(&mut self, other: Self) {
-        self.fresh.extend(other.fresh);
-        self.in_place.extend(other.in_place);
-        self.freed.extend(other.freed);
+    /// Takes out the space that becomes free. What a commit that failed was to write there is not
+    /// written: others may have the space by then.
+    pub(super) fn take_freed(&mut self) -> Vec<(u64, u64)> {
+        let mut freed = std::mem::take(&mut self.freed);
+        freed.sort_unstable();
+        let is_kept = |block: &Block| {
+            let before = freed.partition_point(|&(address, _)| address <= block.address);
+            let around = before.checked_sub(1).map(|index| freed[index]);
+            around.is_none_or(|(address, bytes)| block.address - address >= bytes)
+        };
+        self.fresh.retain(is_kept);
+        self.in_place.retain(is_kept);
+        freed
     }
 }
 
@@ -96,21 +106,26 @@ impl Objects {
         nodes: &[Node],
         maker: &mut Maker<'_>,
         target: &Target,
-    ) -> Result<Changes> {
+        changes: &mut Changes,
+    ) -> Result<()> {
         let error = |kind| target.error(kind);
         for &node in nodes {
-            if self.addresses.contains_key(&node) {
+            let is_placed = |placed: &Placed| placed.reserved_bytes == 0;
+            if self.placed.get(&node).is_some_and(is_placed) {
                 continue;
             }
-            let mut placed = Placed::default();
+            let mut placed = self.placed.remove(&node).unwrap_or_default();
+            if placed.reserved_bytes > 0 {
+                // An attempt failed before its header was made, which may be longer now.
+                target.space.free(placed.address, placed.reserved_bytes);
+            }
             let content = maker.content(node, &mut placed.known).map_err(error)?;
             let header = new_header(&content, None, maker.encoding).map_err(error)?;
-            placed.address =
-                target.space.allocate(header.len_bytes(maker.encoding.sizes) as u64, 8);
+            placed.reserved_bytes = header.len_bytes(maker.encoding.sizes) as u64;
+            placed.address = target.space.allocate(placed.reserved_bytes, 8);
             self.addresses.insert(node, placed.address);
             self.placed.insert(node, placed);
         }
-        let mut changes = Changes::default();
         for &node in nodes {
             let Some(placed) = self.placed.get_mut(&node) else { continue };
             let maker = Maker { addresses: Some(&self.addresses), ..*maker };
@@ -126,11 +141,11 @@ impl Objects {
             };
             let content = content.map_err(error)?;
             placed
-                .lay_out(&content, target, self.btree_k, maker.encoding, &mut changes)
+                .lay_out(&content, target, self.btree_k, maker.encoding, changes)
                 .map_err(error)?;
             placed.content = maker.grows(node).then_some((revision, content));
         }
-        Ok(changes)
+        Ok(())
     }
 
     /// Takes objects over that were there when the file was opened.
@@ -174,7 +189,7 @@ impl Placed {
         let mut space = self.blocks;
         space.extend(self.opened_links);
         space.extend(self.opened_attributes);
-        space.push((self.address, self.first_block.len() as u64));
+        space.push((self.address, self.reserved_bytes.max(self.first_block.len() as u64)));
         space
     }
 
@@ -213,6 +228,7 @@ impl Placed {
         if self.first_block.is_empty() {
             let header = new_header(content, Some(dense), encoding)?;
             self.first_block = header.encode(encoding.sizes)?;
+            self.reserved_bytes = 0;
             changes.fresh.push(Block { address: self.address, bytes: self.first_block.clone() });
             let own = changes.fresh[fresh_before..].iter();
             let others = own.filter(|block| block.address != self.address);

@@ -114,6 +114,8 @@ impl plan::ChunkIndex for KnownChunks {
 pub(super) enum Index {
     Tree(ChunkTree),
     Bulk(BulkIndex),
+    /// One whose commit failed: nothing in the file is what it was in memory, so it is built anew.
+    Lost,
 }
 
 impl Index {
@@ -135,6 +137,7 @@ impl Index {
         match self {
             Self::Tree(tree) => tree.into_space(target),
             Self::Bulk(bulk) => Ok(bulk.into_space()),
+            Self::Lost => Ok(Vec::new()),
         }
     }
 }
@@ -188,7 +191,7 @@ fn chunked(
         return Ok(None);
     }
     let element_bytes = planned.element_size() as u64;
-    let bulk = match (&planned.index, index.take()) {
+    let bulk = match (&planned.index, index.replace(Index::Lost)) {
         (IndexKind::BtreeV1, Some(Index::Tree(mut tree))) => {
             tree.update(table, target, changes)?;
             let root = tree.root();
