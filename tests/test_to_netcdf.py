@@ -380,6 +380,59 @@ def test_appending_to_a_tree(tmp_path):
         np.testing.assert_array_equal(grown(path, group=group)["time"], times(6))
 
 
+def broken(dataset):
+    """The dataset in chunks, the last of which cannot be computed."""
+
+    def block(values, block_info=None):
+        if block_info[None]["chunk-location"][0] == 2:
+            raise ArithmeticError("a broken block")
+        return values
+
+    chunked = dataset.drop_vars("name").chunk(time=2)
+    data = chunked["air"].data.map_blocks(block, dtype="f4")
+    return chunked.assign(air=chunked["air"].copy(data=data))
+
+
+@pytest.mark.parametrize("format", ["NETCDF4", "NETCDF3_CLASSIC"])
+def test_appending_that_fails_leaves_the_file_as_it_was(tmp_path, format):
+    path = tmp_path / "file.nc"
+    first = a_dataset(4)
+    if format != "NETCDF4":
+        first = first.drop_vars(["count"])
+    isotach.to_netcdf(first, path, format=format, unlimited_dims="time")
+    more = broken(first.assign_coords(time=times(4, "2001")).isel(time=[0, 1, 2, 3, 3, 3]))
+    with xr.open_dataset(path, engine="netcdf4") as before:
+        before.load()
+    with pytest.raises(ArithmeticError, match="a broken block"):
+        isotach.to_netcdf(more, path, append_dim="time")
+    with xr.open_dataset(path, engine="netcdf4") as after:
+        xr.testing.assert_identical(after, before)
+    # It goes on where it was.
+    isotach.to_netcdf(more.isel(time=slice(0, 4)), path, append_dim="time")
+    with xr.open_dataset(path, engine="netcdf4") as after:
+        assert after.sizes["time"] == 8
+
+
+def test_writing_that_fails(tmp_path):
+    path = tmp_path / "file.nc"
+    with pytest.raises(ArithmeticError, match="a broken block"):
+        isotach.to_netcdf(broken(a_dataset(6)), path)
+    assert not path.exists()
+    good = a_dataset(4)
+    isotach.to_netcdf(good, path, atomic=True)
+    with pytest.raises(ArithmeticError, match="a broken block"):
+        isotach.to_netcdf(broken(a_dataset(6)), path, atomic=True)
+    with xr.open_dataset(path, engine="netcdf4") as left:
+        assert left.sizes["time"] == 4
+    assert [entry.name for entry in tmp_path.iterdir()] == ["file.nc"]
+    isotach.to_netcdf(a_dataset(6), path, atomic=True)
+    with xr.open_dataset(path, engine="netcdf4") as left:
+        assert left.sizes["time"] == 6
+    for options in [{"path": None}, {"path": path, "mode": "a"}]:
+        with pytest.raises(ValueError, match="atomic"):
+            isotach.to_netcdf(good, atomic=True, **options)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -36,6 +36,7 @@ class Dataset:
         "_ending",
         "_file",
         "_groups",
+        "_is_atomic",
         "_kind",
         "_native",
         "_ncstring_attrs__",
@@ -55,6 +56,7 @@ class Dataset:
     _ending: Any
     _file: Any
     _groups: LazyDict[Group]
+    _is_atomic: bool
     _kind: tuple[str, str]
     _native: Any
     _ncstring_attrs__: bool
@@ -87,6 +89,11 @@ class Dataset:
         comm: Any = None,
         info: Any = None,
         auto_complex: bool = False,
+        *,
+        commit_interval: float | None = 5.0,
+        durability: str = "process",
+        lock: bool = True,
+        atomic: bool = False,
         **kwargs: Any,
     ) -> None:
         """Opens `filename` for reading, opens it for changing it, or creates it.
@@ -107,10 +114,20 @@ class Dataset:
           dtypes can be written.
         - `encoding`, `comm` and `info` count for nothing; `parallel=True` is refused.
 
+        A file that is written is at every time what it was after the last `sync`, also where the
+        process is killed. What is changed is in it after `commit_interval` seconds even without
+        `sync`; with None only `sync` and `close` do that. With `durability="power"` commits also
+        wait until the medium has them. While it is written nobody else can write it; `lock=False`
+        is for file systems whose locks do not work. With `atomic`, mode `"w"` leaves a file that is
+        there as it is until `close`, which puts the new one in its place; without `close`, or where
+        a `with` block ends by an exception, the new one is dropped.
+
         `FileNotFoundError`, `PermissionError` or another `OSError` where it cannot be opened or
         another program writes to it, `ValueError` where the options do not fit.
         """
         mode, clobber = _checked_mode(mode, clobber, filename, memory)
+        if atomic and not (mode[0] == "w" and clobber):
+            raise ValueError("atomic goes with mode 'w' and clobber")
         if parallel:
             raise ValueError("parallel mode requires MPI enabled netcdf-c")
         source = _source(filename, memory, encoding)
@@ -118,30 +135,30 @@ class Dataset:
         put(self, "_session", None)
         put(self, "_writer", None)
         put(self, "_ending", None)
+        put(self, "_is_atomic", False)
         if mode[0] == "r":
             file = _open(source)
         else:
             in_memory = diskless or memory is not None
+            how: dict[str, Any] = {"durability": durability, "lock": lock}
+            how.update(commit_interval=commit_interval, alignment=get_alignment())
             path = str(source[2] if memory is not None else source[1])
             if mode[0] == "a":
                 content = pathlib.Path(path).read_bytes() if diskless else None
-                session = _native.edit(path, content=content, alignment=get_alignment())
+                session = _native.edit(path, content=content, **how)
             else:
-                session = _native.create(
-                    path,
-                    format=format,
-                    in_memory=in_memory,
-                    clobber=clobber,
-                    alignment=get_alignment(),
-                )
+                how.update(in_memory=in_memory, clobber=clobber, atomic=atomic)
+                session = _native.create(path, format=format, **how)
             file = session.file()
             put(self, "_session", session)
             put(self, "_writer", session.root())
             keep = path if diskless and persist and memory is None else None
-            put(self, "_ending", weakref.finalize(self, _end, session, keep))
+            end: Any = _discard if atomic else _end
+            put(self, "_ending", weakref.finalize(self, end, session, keep))
+            put(self, "_is_atomic", atomic)
         put(self, "_source", (source, {"keepweakref": keepweakref, "auto_complex": auto_complex}))
         put(self, "_file", file)
-        put(self, "_kind", (file.data_model, "HDF5" if file.is_hdf5 else "NETCDF3"))
+        put(self, "_kind", _kind_of(file))
         put(self, "_path", "/")
         put(self, "parent", None)
         put(self, "keepweakref", keepweakref)
@@ -330,12 +347,73 @@ class Dataset:
         if self._ending is None:
             self._close()
             return None
+        ending = self._ending.detach()
+        if ending is None:
+            raise RuntimeError(NOT_VALID)
         try:
-            written = self._ending()
+            written = _end(*ending[2])
         finally:
             self._close()
         in_memory = self._source[0][0] == "memory"
         return memoryview(written) if in_memory and written is not None else None
+
+    def discard(self) -> None:
+        """Closes a file that is written without what was changed since the last commit.
+
+        The file is what `sync` made of it last; a new one that was never committed is gone. But
+        what stood in classic files, or in contiguous variables, and was written over stays so.
+        """
+        self._check()
+        if self._ending is None:
+            raise RuntimeError(READ_ONLY)
+        session = self._session
+        self._ending.detach()
+        self._close()
+        session.discard()
+
+    def refresh(self) -> bool:
+        """Shows the file as its newest commit has it, or the file that has taken its place.
+
+        Tells whether it was read anew; where nothing has changed since, that costs one call to
+        the operating system. Variables, dimensions and groups that were asked for before show
+        the new state, too; those that are not there any more are as after `close`. Of no effect on
+        a file that is written, and on bytes in memory.
+        """
+        self._check()
+        root: Dataset = self
+        while root.parent is not None:
+            root = root.parent
+        if root._session is not None or root._source[0][0] == "memory":
+            return False
+        is_object = root._source[0][0] == "object"
+        file = _open(root._source[0]) if is_object else root._file.refresh()
+        if file is not None:
+            root._renew(file, file.root())
+        return file is not None
+
+    def _renew(self, file: Any, native: Any) -> None:
+        """Shows this group as it is in `file`."""
+        put = object.__setattr__
+        put(self, "_file", file)
+        put(self, "_kind", _kind_of(file))
+        put(self, "_native", native)
+        put(self, "_attributes", None)
+        put(self, "_types", None)
+        known = self._dimensions
+        put(self, "_dimensions", None)
+        for name, dimension in (known or {}).items():
+            if name in self.dimensions:
+                self.dimensions[name] = dimension._renewed(self.dimensions[name])
+        self._variables.renew(lambda name, made: made._renew(native.variable(name)))
+        self._groups.renew(lambda name, made: made._renewed(file, native.group(name)))
+
+    def _renewed(self, file: Any, native: Any) -> bool:
+        """The same, where the group is still there: tells whether it is."""
+        if native is None:
+            self._close()
+            return False
+        self._renew(file, native)
+        return True
 
     def _close(self) -> None:
         for variable in self._variables.made():
@@ -352,8 +430,11 @@ class Dataset:
     def __enter__(self) -> Dataset:
         return self
 
-    def __exit__(self, *exception: object) -> None:
-        self.close()
+    def __exit__(self, kind: Any = None, *exception: object) -> None:
+        if kind is not None and self._is_atomic:
+            self.discard()
+        else:
+            self.close()
 
     def sync(self) -> None:
         """Makes all that was defined and written since the last time a part of the file, or nothing
@@ -727,6 +808,7 @@ class Group(Dataset):
         put(self, "_writer", writer)
         put(self, "_session", parent._session)
         put(self, "_ending", None)
+        put(self, "_is_atomic", False)
         put(self, "_source", None)
         put(self, "_file", parent._file)
         put(self, "_kind", parent._kind)
@@ -766,6 +848,16 @@ def _end(session: _native.Writer, keep: str | None) -> bytes | None:
     if keep is not None and written is not None:
         pathlib.Path(keep).write_bytes(written)
     return written
+
+
+def _discard(session: _native.Writer, keep: str | None) -> None:
+    """Closes a file that was to take another one's place, and that nobody has said is whole."""
+    session.discard()
+
+
+def _kind_of(file: _native.File) -> tuple[str, str]:
+    """The data model, and the format on disk."""
+    return file.data_model, "HDF5" if file.is_hdf5 else "NETCDF3"
 
 
 def _source(filename: Any, memory: Any, encoding: str | None) -> tuple[str, Any, str | None]:

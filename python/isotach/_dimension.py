@@ -67,6 +67,11 @@ class Dimension:
             self._native = self._grp._writing().find_dimension(self._name)
         return self._native
 
+    def _renewed(self, now: Dimension) -> Dimension:
+        """This dimension, as the file has it now."""
+        self._length, self._unlimited, self._dimid = now._length, now._unlimited, now._dimid
+        return self
+
     def _rename(self, name: str) -> None:
         self._handle().rename(name)
         self._name = name

@@ -55,6 +55,14 @@ class LazyDict(dict[str, V]):
             dict.update(self, everything)
             self._filled = True
 
+    def renew(self, is_there: Callable[[str, V], bool]) -> None:
+        """Forgets what there is: only values that were made, and still are there, stay."""
+        with self._lock:
+            kept = {name: made for name, made in dict.items(self) if is_there(name, made)}
+            dict.clear(self)
+            dict.update(self, kept)
+            self._filled = False
+
     def made(self) -> list[V]:
         """The values that have been asked for so far."""
         with self._lock:

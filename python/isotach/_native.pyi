@@ -20,11 +20,23 @@ def create(
     format: str,
     in_memory: bool = False,
     clobber: bool = True,
+    atomic: bool = False,
+    commit_interval: float | None = None,
+    lock: bool = True,
+    durability: str = "process",
     alignment: tuple[int, int] = (0, 0),
 ) -> Writer:
     """Creates a file, at a path or in memory under that name."""
 
-def edit(path: str, *, content: bytes | None = None, alignment: tuple[int, int] = (0, 0)) -> Writer:
+def edit(
+    path: str,
+    *,
+    content: bytes | None = None,
+    commit_interval: float | None = None,
+    lock: bool = True,
+    durability: str = "process",
+    alignment: tuple[int, int] = (0, 0),
+) -> Writer:
     """Opens a file for changing it, or a copy in memory of a file's bytes under that name."""
 
 def command(arguments: list[str]) -> int:
@@ -49,6 +61,7 @@ class File:
     @property
     def is_hdf5(self) -> bool: ...
     def cdl(self, coordinates: bool, data: bool) -> str: ...
+    def refresh(self) -> File | None: ...
     def root(self) -> Group: ...
 
 class Group:
@@ -111,6 +124,7 @@ class Writer:
     def root(self) -> GroupWriter: ...
     def set_fill(self, fills: bool) -> None: ...
     def commit(self) -> None: ...
+    def discard(self) -> None: ...
     def close(self) -> bytes | None: ...
 
 class Dimension:

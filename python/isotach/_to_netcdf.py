@@ -52,6 +52,7 @@ def to_netcdf(
     write_inherited_coords: bool = False,
     invalid_netcdf: bool = False,
     auto_complex: bool = False,
+    atomic: bool = False,
 ) -> Any:
     """Writes a dataset, an array or a tree, as xarray's own `to_netcdf` does.
 
@@ -63,6 +64,10 @@ def to_netcdf(
     left to the `dask.delayed` object that is given back, and the file stays open until then.
     `auto_complex` stores complex numbers as netCDF4-python does; `invalid_netcdf` is refused: what
     netCDF has no type for is not written.
+
+    Where anything fails, be it the computation of an array, nothing of it is in the file: a new
+    one is gone, one that was added to is as before, and one that was to be overwritten is empty,
+    or as before with `atomic`. The workers of `dask.distributed` write by turns, each for good.
 
     With `append_dim`, the data go behind those of a file along that unlimited dimension, in the
     file's types, packing and units of time. All its variables along that dimension must be given;
@@ -80,10 +85,12 @@ def to_netcdf(
         raise ValueError("invalid_netcdf: only what is netCDF is written")
     file: Any = None if isinstance(path, (str, os.PathLike)) else path
     if path is None or file is not None:
-        if mode != "w":
-            raise ValueError("without a path, mode is 'w'")
+        if mode != "w" or atomic:
+            raise ValueError("without a path, mode is 'w' and atomic is False")
         if not compute:
             raise NotImplementedError("without a path, to_netcdf() with compute=False is not there")
+    if atomic and mode != "w":
+        raise ValueError("atomic goes with mode 'w'")
     if isinstance(data, xr.DataArray):
         data = _array_as_dataset(data)
     parts = list(_parts(data, group, encoding, unlimited_dims, write_inherited_coords))
@@ -96,6 +103,8 @@ def to_netcdf(
         _writers._validate_attrs(part.dataset, "netcdf4")
 
     options = {"format": (format or "NETCDF4").upper(), "auto_complex": auto_complex}
+    # Nothing is in the file before all of it is.
+    options.update(atomic=atomic, commit_interval=None)
     store = _open(path if file is None else None, _MODES[mode], parts, options)
     writer: Any = ArrayWriter()  # type: ignore[no-untyped-call]
     try:
@@ -107,7 +116,7 @@ def to_netcdf(
             store.close()
         writes = writer.sync(compute=compute)
     except BaseException:
-        store.close()
+        store.discard()
         raise
     if not compute:
         return _closed_after(writes, store)
@@ -185,6 +194,8 @@ def _open(
     if where == "multiprocessing":
         raise NotImplementedError("Dask's processes have no lock that they could share")
     if where == "distributed":
+        if options["atomic"]:
+            raise NotImplementedError("Dask's workers write a file under its own name only")
         # The workers open the file to write their chunks, one after the other.
         lock = _locks.get_write_lock(path)
         manager: Any = CachingFileManager(_opened, path, mode=mode, kwargs=options, lock=lock)
@@ -252,6 +263,13 @@ class IsotachWritableDataStore(NetCDF4DataStore):
         starts = [0] * source.ndim if start is None else start
         along = zip(source.chunks, shape, starts, strict=True)
         return source.rechunk(tuple(_whole_chunks(*axis) for axis in along))
+
+    def discard(self) -> None:
+        """Closes the file as it was before, where it was open all the time."""
+        if isinstance(self._manager, DummyFileManager):
+            self._manager.acquire().discard()
+        else:
+            self._manager.close()
 
     def close(self, **kwargs: Any) -> Any:
         """Closes the file; gives the bytes of one in memory."""

@@ -566,6 +566,17 @@ class Variable:
     def __reduce__(self) -> tuple[Any, ...]:
         return (_of, (self._grp, self._name, dict(self._settings)))
 
+    def _renew(self, native: _native.Variable | None) -> bool:
+        """Shows the variable as it is in the file now; tells whether it is still there."""
+        put = object.__setattr__
+        with _changing:
+            put(self, "_native", CLOSED if native is None else native)
+            put(self, "_attributes", None)
+            put(self, "_read", None)
+            put(self, "_raw_read", None)
+            put(self, "_type", None)
+        return native is not None
+
     def _close(self) -> None:
         self._describe_quietly()
         put = object.__setattr__

@@ -134,6 +134,13 @@ impl NativeFile {
         py.detach(|| isotach_cli::cdl(&self.file, shown)).map_err(|error| cdl_error(&error))
     }
 
+    /// The file as its newest commit has it; None where that is what this shows.
+    fn refresh(&self, py: Python<'_>) -> PyResult<Option<Self>> {
+        let mut file = self.file.clone();
+        let is_new = py.detach(|| file.refresh()).map_err(|error| opening(&error))?;
+        Ok(is_new.then_some(Self { file, is_live: self.is_live }))
+    }
+
     /// The root group.
     fn root(&self) -> NativeGroup {
         NativeGroup { group: self.file.root(), is_live: self.is_live }
@@ -163,9 +170,9 @@ impl NativeGroup {
 
     /// Its own dimensions by ascending id.
     fn dimensions(&self, py: Python<'_>) -> PyResult<Vec<DimensionTuple>> {
-        let dimensions =
-            py.detach(|| self.group.dimensions()).map_err(|error| to_python(&error))?;
-        Ok(dimension_tuples(&dimensions))
+        // Lengths of a file that is being written wait for its commits.
+        py.detach(|| self.group.dimensions().map(|found| dimension_tuples(&found)))
+            .map_err(|error| to_python(&error))
     }
 
     /// Its own user-defined types.

@@ -97,8 +97,8 @@ impl NativeVariable {
 
     /// Its dimensions, outermost first.
     fn dimensions(&self, py: Python<'_>) -> PyResult<Vec<DimensionTuple>> {
-        let found = py.detach(|| self.variable.dimensions()).map_err(|error| to_python(&error))?;
-        Ok(dimension_tuples(&found))
+        py.detach(|| self.variable.dimensions().map(|found| dimension_tuples(&found)))
+            .map_err(|error| to_python(&error))
     }
 
     /// Names of its dimensions, outermost first.

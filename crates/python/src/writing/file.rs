@@ -1,7 +1,9 @@
 //! Creating, committing and closing files.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
+use isotach::storage::Durability;
 use isotach::{Alignment, CreateOptions, EditOptions, Format, Overwrite, Writer};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -18,20 +20,31 @@ pub(crate) struct NativeWriter {
 }
 
 /// Creates a file of netCDF4-python's `format`, at a path or in memory under that name. Without
-/// `clobber`, a file that is there stays, and creating fails.
+/// `clobber`, a file that is there stays, and creating fails; with `atomic` it stays until the new one
+/// is closed. The rest as for `edit`.
 #[pyfunction]
-#[pyo3(signature = (path, *, format, in_memory = false, clobber = true, alignment = (0, 0)))]
+#[pyo3(signature = (path, *, format, in_memory = false, clobber = true, atomic = false,
+    commit_interval = None, lock = true, durability = "process", alignment = (0, 0)))]
+#[allow(clippy::too_many_arguments)]
 pub(crate) fn create(
     py: Python<'_>,
     path: PathBuf,
     format: &str,
     in_memory: bool,
     clobber: bool,
+    atomic: bool,
+    commit_interval: Option<f64>,
+    lock: bool,
+    durability: &str,
     alignment: (u64, u64),
 ) -> PyResult<NativeWriter> {
     let mut options = CreateOptions::new(format_named(format)?);
-    options.edit.alignment = aligned(alignment);
-    options.overwrite = if clobber { Overwrite::Truncate } else { Overwrite::Never };
+    options.overwrite = match (clobber, atomic) {
+        (false, _) => Overwrite::Never,
+        (true, false) => Overwrite::Truncate,
+        (true, true) => Overwrite::Replace,
+    };
+    options.edit = edit_options(commit_interval, lock, durability, alignment)?;
     let created = py.detach(|| {
         if in_memory {
             options.create_in_memory(&path.to_string_lossy())
@@ -42,16 +55,21 @@ pub(crate) fn create(
     Ok(NativeWriter { writer: created.map_err(|error| opening(&error))? })
 }
 
-/// Opens a local file for changing it, or a copy in memory of a file's bytes under that name.
+/// Opens a local file for changing it, or a copy in memory of a file's bytes under that name. Changes
+/// are committed after `commit_interval` seconds, where it is not None.
 #[pyfunction]
-#[pyo3(signature = (path, *, content = None, alignment = (0, 0)))]
+#[pyo3(signature = (path, *, content = None, commit_interval = None, lock = true,
+    durability = "process", alignment = (0, 0)))]
 pub(crate) fn edit(
     py: Python<'_>,
     path: PathBuf,
     content: Option<Vec<u8>>,
+    commit_interval: Option<f64>,
+    lock: bool,
+    durability: &str,
     alignment: (u64, u64),
 ) -> PyResult<NativeWriter> {
-    let options = EditOptions { alignment: aligned(alignment), ..EditOptions::default() };
+    let options = edit_options(commit_interval, lock, durability, alignment)?;
     let opened = py.detach(|| match content {
         Some(content) => options.open_bytes(&path.to_string_lossy(), content),
         None => options.open(&path),
@@ -59,9 +77,23 @@ pub(crate) fn edit(
     Ok(NativeWriter { writer: opened.map_err(|error| opening(&error))? })
 }
 
-/// The threshold and the multiple as netCDF4-python has them.
-fn aligned((threshold, multiple): (u64, u64)) -> Alignment {
-    Alignment { threshold, multiple }
+/// `alignment` is the threshold and the multiple as netCDF4-python has them.
+fn edit_options(
+    commit_interval: Option<f64>,
+    lock: bool,
+    durability: &str,
+    (threshold, multiple): (u64, u64),
+) -> PyResult<EditOptions> {
+    let seconds = commit_interval.map(Duration::try_from_secs_f64).transpose();
+    let not_seconds = |error| PyValueError::new_err(format!("commit_interval: {error}"));
+    let durability = match durability {
+        "process" => Durability::Process,
+        "power" => Durability::Power,
+        _ => return Err(PyValueError::new_err("durability must be 'process' or 'power'")),
+    };
+    let commit_interval = seconds.map_err(not_seconds)?;
+    let alignment = Alignment { threshold, multiple };
+    Ok(EditOptions { durability, commit_interval, lock, alignment, ..EditOptions::default() })
 }
 
 /// netCDF4-python's name of a format.
@@ -96,6 +128,12 @@ impl NativeWriter {
     /// Makes everything so far a part of the file.
     fn commit(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.writer.commit()).map_err(|error| to_python(&error))
+    }
+
+    /// Closes without a commit; a second time is no error.
+    fn discard(&self, py: Python<'_>) -> PyResult<()> {
+        let writer = self.writer.clone();
+        py.detach(|| writer.discard()).map_err(|error| to_python(&error))
     }
 
     /// Commits and closes; a second time is no error. Gives the bytes of a file in memory.

@@ -34,8 +34,9 @@ impl NativeGroupWriter {
         Self { writer, group }
     }
 
-    fn dimension(&self, handle: DimensionHandle) -> PyResult<NativeDimension> {
-        let dimension = self.writer.dimension(handle).map_err(|error| to_python(&error))?;
+    fn dimension(&self, py: Python<'_>, handle: DimensionHandle) -> PyResult<NativeDimension> {
+        let dimension = py.detach(|| self.writer.dimension(handle));
+        let dimension = dimension.map_err(|error| to_python(&error))?;
         Ok(NativeDimension { writer: self.writer.clone(), handle, dimension })
     }
 }
@@ -71,14 +72,14 @@ impl NativeGroupWriter {
         len: Option<u64>,
     ) -> PyResult<NativeDimension> {
         let defined = py.detach(|| self.group.define_dimension(name, len));
-        self.dimension(defined.map_err(|error| to_python(&error))?)
+        self.dimension(py, defined.map_err(|error| to_python(&error))?)
     }
 
     /// The dimension of that name here or above.
     fn find_dimension(&self, py: Python<'_>, name: &str) -> PyResult<Option<NativeDimension>> {
         let found = py.detach(|| self.group.find_dimension(name));
         let found = found.map_err(|error| to_python(&error))?;
-        found.map(|handle| self.dimension(handle)).transpose()
+        found.map(|handle| self.dimension(py, handle)).transpose()
     }
 
     /// Defines a group in this group.

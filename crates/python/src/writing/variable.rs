@@ -52,7 +52,7 @@ impl NativeVariableWriter {
         objects: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
         let Some(selection) = place.elements()? else { return Ok(()) };
-        let found = self.variable.variable().map_err(|error| to_python(&error))?;
+        let found = py.detach(|| self.variable.variable()).map_err(|error| to_python(&error))?;
         let values = values(found.data_type(), objects)?;
         let written = py.detach(|| self.variable.write(selection, &values));
         written.map(drop).map_err(|error| to_python(&error))

@@ -1,0 +1,325 @@
+"""Files over time: what others find of one that is written, and what is left of one given up."""
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import isotach
+import numpy as np
+import pytest
+
+FORMATS = ["NETCDF4", "NETCDF3_CLASSIC"]
+
+
+def write(path, count, **options):
+    """A file with `count` values along an unlimited dimension, still open."""
+    dataset = isotach.Dataset(path, "w", **options)
+    dataset.createDimension("t", None)
+    dataset.createVariable("v", "i4", ("t",))[:] = np.arange(count)
+    return dataset
+
+
+def count(path):
+    with isotach.Dataset(path) as dataset:
+        return len(dataset.dimensions["t"]) if "t" in dataset.dimensions else 0
+
+
+def wait_for(path, expected):
+    end = time.monotonic() + 60
+    while count(path) != expected:
+        assert time.monotonic() < end, f"{count(path)} of {expected}"
+        time.sleep(0.005)
+
+
+def run(program, *arguments, **options):
+    command = [sys.executable, "-c", textwrap.dedent(program), *map(str, arguments)]
+    return subprocess.run(command, check=False, capture_output=True, text=True, **options)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_an_idle_writer_commits_by_itself(tmp_path, format):
+    path = tmp_path / "idle.nc"
+    dataset = write(path, 3, format=format, commit_interval=0.02)
+    wait_for(path, 3)
+    dataset["v"][3:6] = 7
+    wait_for(path, 6)
+    dataset.close()
+
+
+def test_without_an_interval_only_sync_commits(tmp_path):
+    path = tmp_path / "quiet.nc"
+    dataset = write(path, 3, commit_interval=None)
+    time.sleep(0.1)
+    assert count(path) == 0
+    dataset.sync()
+    assert count(path) == 3
+    dataset.close()
+
+
+def test_options_that_are_none(tmp_path):
+    path = tmp_path / "no.nc"
+    for options in [
+        {"commit_interval": -1.0},
+        {"durability": "luck"},
+        {"atomic": True, "clobber": False},
+    ]:
+        with pytest.raises(ValueError, match=r"commit_interval|durability|atomic"):
+            isotach.Dataset(path, "w", **options)
+    assert not path.exists()
+    write(path, 2, durability="power", lock=False).close()
+    assert count(path) == 2
+
+
+def test_an_exception_in_a_block_closes_and_keeps(tmp_path):
+    """As netCDF4-python does."""
+    path = tmp_path / "kept.nc"
+    with pytest.raises(IndexError), write(path, 3) as dataset:
+        dataset["nothing"]
+    assert count(path) == 3
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_what_is_discarded_is_not_in_the_file(tmp_path, format):
+    path = tmp_path / "discarded.nc"
+    dataset = write(path, 3, format=format, commit_interval=None)
+    dataset.sync()
+    dataset["v"][3:9] = 0
+    dataset.title = "never"
+    dataset.discard()
+    assert not dataset.isopen()
+    with pytest.raises(RuntimeError):
+        dataset.discard()
+    with isotach.Dataset(path) as left:
+        assert left.ncattrs() == []
+        np.testing.assert_array_equal(left["v"][:], [0, 1, 2])
+        with pytest.raises(RuntimeError):
+            left.discard()
+    write(path.with_name("new.nc"), 3, format=format, commit_interval=None).discard()
+    assert not path.with_name("new.nc").exists()
+
+
+def test_atomic_files_appear_when_they_are_whole(tmp_path):
+    path = tmp_path / "atomic.nc"
+    write(path, 5, atomic=True).close()
+    dataset = write(path, 7, atomic=True)
+    dataset.sync()
+    assert count(path) == 5
+    dataset.close()
+    assert count(path) == 7
+    with pytest.raises(IndexError), write(path, 9, atomic=True) as dataset:
+        dataset["nothing"]
+    del dataset
+    write(path, 9, atomic=True).discard()
+    forgotten = write(path, 9, atomic=True)
+    del forgotten
+    gc.collect()
+    assert (count(path), os.listdir(tmp_path)) == (7, ["atomic.nc"])
+
+
+ATOMIC = """
+    import os, signal, sys, isotach
+    dataset = isotach.Dataset(sys.argv[1], "w", atomic=sys.argv[2] == "atomic")
+    dataset.createDimension("t", 9)
+    dataset.sync()
+    if sys.argv[3] == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    raise SystemExit("something went wrong")
+"""
+
+
+@pytest.mark.parametrize("how", ["killed", "raised"])
+def test_a_run_that_fails_leaves_the_good_file(tmp_path, how):
+    path = tmp_path / "good.nc"
+    write(path, 4).close()
+    ended = run(ATOMIC, path, "atomic", how)
+    assert ended.returncode == (-signal.SIGKILL if how == "killed" else 1), ended.stderr
+    assert count(path) == 4
+    # One that is not asked to be atomic is emptied at once.
+    run(ATOMIC, path, "", how)
+    assert count(path) == 9
+
+
+HOLD = """
+    import sys, isotach
+    dataset = isotach.Dataset(sys.argv[1], "a")
+    print("open", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_two_writers_at_once(tmp_path):
+    path = tmp_path / "locked.nc"
+    write(path, 4).close()
+    command = [sys.executable, "-c", textwrap.dedent(HOLD), path]
+    with subprocess.Popen(command, stdin=-1, stdout=-1, text=True) as other:
+        assert other.stdout.readline() == "open\n"
+        with pytest.raises(OSError, match=r"is being written by another process.*flock"):
+            isotach.Dataset(path, "a")
+        isotach.Dataset(path, "a", lock=False).close()
+        other.kill()
+    # The lock ends with the process.
+    with isotach.Dataset(path, "a"):
+        with pytest.raises(OSError, match="is being written by this process"):
+            isotach.Dataset(path, "a")
+        with pytest.raises(OSError, match="is being written by this process"):
+            isotach.Dataset(path, "w")
+    isotach.Dataset(path, "a").close()
+
+
+FORK = """
+    import os, sys, isotach
+    dataset = isotach.Dataset(sys.argv[1], "w", commit_interval=0.001)
+    dataset.createDimension("t", None)
+    dataset.createVariable("v", "i4", ("t",))[:] = range(3)
+    child = os.fork()
+    if child == 0:
+        try:
+            dataset["v"][0] = 7
+        except RuntimeError as error:
+            assert "the process that forked this one" in str(error), error
+            other = isotach.Dataset(sys.argv[2], "w", commit_interval=0.001)
+            other.createDimension("t", 5)
+            other.close()
+            # What the interpreter does at its end must not touch the other process's file.
+            sys.exit(0)
+        os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0
+    dataset["v"][3:5] = 9
+    dataset.close()
+"""
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_forked_process_leaves_the_file_alone(tmp_path):
+    for number in range(5):
+        path, other = tmp_path / f"{number}.nc", tmp_path / f"other{number}.nc"
+        ended = run(FORK, path, other, timeout=60)
+        assert ended.returncode == 0, ended.stderr
+        assert (count(path), count(other)) == (5, 5)
+
+
+def test_an_interpreter_that_ends_does_not_wait(tmp_path):
+    program = """
+        import sys, isotach
+        dataset = isotach.Dataset(sys.argv[1], "w", commit_interval=3600)
+        dataset.createDimension("t", 3)
+    """
+    path = tmp_path / "ended.nc"
+    assert run(program, path, timeout=60).returncode == 0
+    assert count(path) == 3
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_refresh(tmp_path, format):
+    path = tmp_path / "refreshed.nc"
+    writer = write(path, 3, format=format, commit_interval=None)
+    writer.createVariable("gone", "i4", ("t",))
+    writer.sync()
+    reader = isotach.Dataset(path)
+    variable, dimension, gone = reader["v"], reader.dimensions["t"], reader["gone"]
+    assert (variable.shape, len(dimension), reader.ncattrs()) == ((3,), 3, [])
+
+    writer["v"][1:5] = [10, 11, 12, 13]
+    writer["v"].units = "m"
+    writer.title = "more"
+    writer.renameVariable("gone", "here")
+    assert len(variable) == 3
+    writer.sync()
+    assert reader.refresh()
+    assert reader["v"] is variable
+    assert reader.dimensions["t"] is dimension
+    assert (variable.shape, len(dimension), reader.title, variable.units) == ((5,), 5, "more", "m")
+    np.testing.assert_array_equal(variable[:], [0, 10, 11, 12, 13])
+    assert set(reader.variables) == {"v", "here"}
+    with pytest.raises(RuntimeError):
+        gone[:]
+
+    writer.close()
+    end = time.monotonic() + 60
+    while reader.refresh():
+        # Only as soon as the file's times could tell a change from none.
+        assert time.monotonic() < end
+    assert not reader.refresh()
+    reader.close()
+    with pytest.raises(RuntimeError):
+        reader.refresh()
+
+
+def test_refresh_of_groups_objects_and_writers(tmp_path):
+    path = tmp_path / "groups.nc"
+    with isotach.Dataset(path, "w") as writer:
+        writer.createGroup("a/b").createDimension("x", None)
+        writer.createGroup("gone")
+        assert not writer.refresh()
+    reader = isotach.Dataset(path)
+    inner, gone = reader["a/b"], reader["gone"]
+    with open(path, "rb") as file, isotach.Dataset(file) as other:
+        with isotach.Dataset(path, "a") as writer:
+            writer["a/b"].createVariable("v", "f8", ("x",))[:] = [1, 2]
+            writer.renameGroup("gone", "here")
+        assert inner.refresh()
+        assert inner["v"].shape == (2,)
+        assert list(reader.groups) == ["a", "here"]
+        with pytest.raises(RuntimeError):
+            gone.name  # noqa: B018
+        assert other.refresh()
+        assert other["a/b/v"].shape == (2,)
+    with isotach.Dataset("memory", memory=path.read_bytes()) as in_memory:
+        assert not in_memory.refresh()
+    reader.close()
+
+
+def test_refresh_follows_a_file_that_takes_the_place(tmp_path):
+    path = tmp_path / "replaced.nc"
+    write(path, 3).close()
+    with isotach.Dataset(path) as reader:
+        write(path, 8, atomic=True, format="NETCDF3_CLASSIC").close()
+        assert reader.refresh()
+        assert (reader.data_model, reader["v"].shape) == ("NETCDF3_CLASSIC", (8,))
+
+
+FOLLOWED = """
+    import sys, isotach
+    with isotach.Dataset(sys.argv[1], "a", commit_interval=None) as dataset:
+        for number in range(int(sys.argv[2])):
+            for name in "abc":
+                dataset[name][number] = [number] * 50
+            dataset.setncattr("count", number + 1)
+            dataset.sync()
+"""
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_reader_follows_another_process(tmp_path, format):
+    path, records = tmp_path / "followed.nc", 300
+    with isotach.Dataset(path, "w", format=format) as dataset:
+        dataset.createDimension("t", None)
+        dataset.createDimension("x", 50)
+        dataset.setncattr("count", 0)
+        for name in "abc":
+            dataset.createVariable(name, "i4", ("t", "x"))
+    command = [sys.executable, "-c", textwrap.dedent(FOLLOWED), path, str(records)]
+    seen = 0
+    with subprocess.Popen(command) as writer, isotach.Dataset(path) as reader:
+        while seen < records:
+            ended = writer.poll() is not None
+            try:
+                reader.refresh()
+                count = int(reader.getncattr("count"))
+                found = [len(reader[name]) for name in "abc"]
+            except (OSError, RuntimeError, AttributeError):
+                # Half a change: whole the next time.
+                assert not ended
+                continue
+            assert count >= seen
+            assert min(found) >= count
+            seen = count
+            assert not ended or seen == records
+        for name in "abc":
+            expected = np.arange(records)[:, None].repeat(50, axis=1)
+            np.testing.assert_array_equal(reader[name][:], expected)
+    assert writer.returncode == 0
