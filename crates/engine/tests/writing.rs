@@ -77,6 +77,26 @@ fn names_that_groups_and_dimensions_cannot_share() {
     root.define_dimension("variable", Some(3)).unwrap();
 }
 
+/// Blocks of szip must not be larger than chunks; what else is in the file is not lost by that.
+#[test]
+fn filters_that_chunks_are_too_small_for() {
+    let writer = create(Format::NetCdf4);
+    let root = writer.root();
+    let x = root.define_dimension("x", Some(30)).unwrap();
+    let szip = FilterRequest::Szip { option_mask: 32, pixels_per_block: 8 };
+    let options = |chunk| VariableOptions {
+        chunk_shape: Some(vec![chunk]),
+        filters: vec![szip.clone()],
+        ..VariableOptions::default()
+    };
+    let error = root.define_variable("v", Atomic::Int, &[x], options(6)).map(drop).unwrap_err();
+    let kind = &error.kind;
+    assert!(matches!(kind, ErrorKind::Definition(DefinitionFault::Filter(_))), "{error}");
+    let variable = root.define_variable("v", Atomic::Int, &[x], options(16)).unwrap();
+    variable.write_as(&select([range(0, 3)]), &[1, 2, 3]).unwrap();
+    assert_eq!(closed(writer).root().variable_names().unwrap().len(), 1);
+}
+
 #[test]
 fn dimensions_attributes_variables_and_values() {
     for format in ALL_FORMATS {

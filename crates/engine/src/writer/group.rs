@@ -74,9 +74,15 @@ impl GroupWriter {
         options: VariableOptions,
     ) -> Result<VariableWriter> {
         let along: Vec<_> = dimensions.iter().map(|handle| handle.0).collect();
+        let is_filtered = !options.filters.is_empty();
         let id = self.session.change(|draft| {
             draft.define_variable(self.id, name, data_type.into(), &along, options)
         })?;
+        // A filter that such chunks cannot have is told here, and not by a commit that is lost with it.
+        if is_filtered && let Err(error) = self.session.storage_info(id) {
+            self.session.change(|draft| draft.delete_variable(id))?;
+            return Err(error);
+        }
         Ok(VariableWriter::new(Arc::clone(&self.session), id))
     }
 
