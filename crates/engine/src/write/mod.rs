@@ -26,7 +26,7 @@ use isotach_model::convert::{RangeReport, Rules};
 use isotach_model::selection::Selection;
 use isotach_model::{StoredType, Values};
 
-use crate::draft::{Draft, VariableId};
+use crate::draft::{AttributeOwner, Draft, VariableId};
 use crate::error::Result;
 use crate::read::Array;
 use crate::variable::StorageInfo;
@@ -59,6 +59,11 @@ pub(crate) trait Backend: Send + Sync {
 
     /// Chunks, filters, byte order as they are or will be.
     fn storage_info(&self, draft: &Draft, id: VariableId) -> Result<StorageInfo>;
+
+    /// An error where the attributes of a group or variable cannot be changed without losing some.
+    fn check_attributes(&self, _owner: AttributeOwner) -> Result<()> {
+        Ok(())
+    }
 
     /// True where it is settled how the variable is stored.
     fn has_values(&self, id: VariableId) -> bool;

@@ -75,6 +75,17 @@ impl Session {
         change(&mut self.to_change()?.draft).map_err(|fault| self.fault(fault))
     }
 
+    /// Changes the attributes of a group or variable.
+    pub(crate) fn change_attributes(
+        &self,
+        owner: AttributeOwner,
+        change: impl FnOnce(&mut Draft) -> Defined<()>,
+    ) -> Result<()> {
+        let mut state = self.to_change()?;
+        state.check_attributes(owner)?;
+        change(&mut state.draft).map_err(|fault| self.fault(fault))
+    }
+
     /// Sets an attribute; `_FillValue` of a variable is its fill value too.
     pub(crate) fn set_attribute(
         &self,
@@ -84,6 +95,7 @@ impl Session {
         values: Values,
     ) -> Result<()> {
         let mut state = self.to_change()?;
+        state.check_attributes(owner)?;
         if let (AttributeOwner::Variable(id), FILL_VALUE) = (owner, name) {
             let id = state.draft.owner(id);
             let fill = (data_type.clone(), values.clone());
@@ -400,6 +412,14 @@ impl State {
         let discarded = self.backend.discard();
         self.home.discard();
         discarded
+    }
+
+    fn check_attributes(&self, owner: AttributeOwner) -> Result<()> {
+        let owner = match owner {
+            AttributeOwner::Variable(id) => AttributeOwner::Variable(self.draft.owner(id)),
+            group => group,
+        };
+        self.backend.check_attributes(owner)
     }
 
     fn is_quantized(&self, id: VariableId) -> bool {

@@ -86,13 +86,13 @@ impl VariableWriter {
     /// Deletes an attribute.
     pub fn delete_attribute(&self, name: &str) -> Result<()> {
         let owner = AttributeOwner::Variable(self.id);
-        self.session.change(|draft| draft.delete_attribute(owner, name))
+        self.session.change_attributes(owner, |draft| draft.delete_attribute(owner, name))
     }
 
     /// Renames an attribute; its place among the others stays.
     pub fn rename_attribute(&self, from: &str, to: &str) -> Result<()> {
         let owner = AttributeOwner::Variable(self.id);
-        self.session.change(|draft| draft.rename_attribute(owner, from, to))
+        self.session.change_attributes(owner, |draft| draft.rename_attribute(owner, from, to))
     }
 
     /// Renames this variable.

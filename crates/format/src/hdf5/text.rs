@@ -20,6 +20,33 @@ pub fn text(bytes: &[u8]) -> String {
     out
 }
 
+/// The bytes that [`text`] shows as `text`. (A name that has such signs in it is taken for one with bytes
+/// that are no text: it is the rarer one.)
+///
+/// ```
+/// assert_eq!(isotach_format::hdf5::text::bytes(r"a\xffb\x41"), b"a\xffb\\x41");
+/// ```
+pub fn bytes(text: &str) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once("\\x") {
+        out.extend_from_slice(before.as_bytes());
+        let byte = behind.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        match byte.filter(|byte| !byte.is_ascii()) {
+            Some(byte) => {
+                out.push(byte);
+                rest = behind.get(2..).unwrap_or_default();
+            }
+            None => {
+                out.extend_from_slice(b"\\x");
+                rest = behind;
+            }
+        }
+    }
+    out.extend_from_slice(rest.as_bytes());
+    out
+}
+
 /// `text` as a JSON string of printable ASCII, quotes included.
 ///
 /// ```
@@ -57,12 +84,17 @@ pub(crate) fn push_format(out: &mut String, arguments: std::fmt::Arguments<'_>) 
 
 #[cfg(test)]
 mod tests {
-    use super::{json_string, text};
+    use super::{bytes, json_string, text};
 
     #[test]
     fn bad_bytes_are_shown_one_by_one() {
         assert_eq!(text("gr\u{fc}n".as_bytes()), "gr\u{fc}n");
         assert_eq!(text(b"\xe2\x82 \xed\xa0\x80"), r"\xe2\x82 \xed\xa0\x80");
+        let names: [&[u8]; 5] =
+            [b"\xe2\x82 \xed\xa0\x80", b"", b"\\", b"a\\x", b"\\x7f\\x\xff\\xg"];
+        for name in names {
+            assert_eq!(bytes(&text(name)), name);
+        }
     }
 
     #[test]

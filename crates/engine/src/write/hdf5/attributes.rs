@@ -1,10 +1,10 @@
 //! Attributes as messages.
 
-use isotach_format::hdf5::Encoding;
 use isotach_format::hdf5::message::attribute::Attribute;
 use isotach_format::hdf5::message::dataspace::{Dataspace, Dimension};
 use isotach_format::hdf5::message::datatype::{ByteOrder, CharacterSet, Datatype, Member};
 use isotach_format::hdf5::message::{MaybeShared, MessageFlags, NewMessage, SharedReference};
+use isotach_format::hdf5::{Encoding, text};
 use isotach_model::convert::Rules;
 use isotach_model::{Atomic, HeapWriter, Values};
 
@@ -28,7 +28,7 @@ pub(super) fn user(
 ) -> Encoded<NewMessage> {
     let DraftAttribute { name, data_type, values } = attribute;
     if let (Some(Atomic::Char), Values::Char(chars)) = (data_type.atomic(), &**values) {
-        return text(name, chars, encoding);
+        return self::chars(name, chars, encoding);
     }
     let description = || data_type.name().to_owned();
     let datatype = datatypes::datatype(data_type, Endianness::Native, encoding.sizes)
@@ -45,7 +45,7 @@ pub(super) fn user(
 }
 
 /// Chars: one string of their length. HDF5 has none without a byte: no chars are no string.
-fn text(name: &str, chars: &[u8], encoding: Encoding) -> Encoded<NewMessage> {
+fn chars(name: &str, chars: &[u8], encoding: Encoding) -> Encoded<NewMessage> {
     let (len, dataspace) = match chars.len() {
         0 => (1, Dataspace::Null),
         len => (len, Dataspace::Scalar),
@@ -134,7 +134,7 @@ pub(super) fn classic_model(encoding: Encoding) -> Encoded<NewMessage> {
 
 /// `_NCProperties`: who made the file.
 pub(super) fn properties(encoding: Encoding) -> Encoded<NewMessage> {
-    text(netcdf4::PROPERTIES, PROPERTIES.as_bytes(), encoding)
+    chars(netcdf4::PROPERTIES, PROPERTIES.as_bytes(), encoding)
 }
 
 /// See [`properties`]; version 2 is that of the attribute's own format.
@@ -150,9 +150,10 @@ pub(super) fn existing(
         Some(address) => MaybeShared::Shared(SharedReference::Object(address)),
         None => MaybeShared::Own(attribute.datatype().clone()),
     };
+    let name = text::bytes(name);
     let attribute = Attribute {
-        name: name.as_bytes().into(),
-        charset: charset(name.as_bytes()),
+        charset: charset(&name),
+        name: name.into(),
         datatype,
         dataspace: MaybeShared::Own(attribute.dataspace().clone()),
         data: attribute.data().into(),

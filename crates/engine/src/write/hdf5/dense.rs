@@ -12,13 +12,8 @@ use isotach_format::hdf5::message::{AttributeInfo, AttributeView, LinkInfo, Mess
 use isotach_format::hdf5::{Encoding, Sizes};
 use isotach_format::{Output, Result};
 
+use super::blocks::Block;
 use crate::write::space::Space;
-
-/// A block of new bytes for the file.
-pub(super) struct Block {
-    pub(super) address: u64,
-    pub(super) bytes: Vec<u8>,
-}
 
 /// Links in dense storage, and the message that says where it is.
 pub(super) fn links(

@@ -6,6 +6,7 @@
 //! ```
 
 mod attributes;
+mod blocks;
 mod content;
 mod datatypes;
 mod dense;
@@ -31,12 +32,12 @@ use isotach_model::convert::{RangeReport, Rules};
 use isotach_model::selection::Selection;
 use isotach_model::{StoredType, Values, shape};
 
+use self::blocks::{Block, write_together};
 use self::content::Maker;
-use self::dense::Block;
 use self::heap::FileHeap;
 use self::index::Index;
 use self::objects::{Changes, Objects};
-use self::origin::Origins;
+use self::origin::{Origin, Origins};
 use self::planned::Planned;
 use self::scales::{Node, Scales};
 use super::Backend;
@@ -44,7 +45,7 @@ use super::commit::{Commit, CommitError, Committer};
 use super::data::Store;
 use super::target::Target;
 use crate::cache::FileNumber;
-use crate::draft::{Draft, GroupId, Item, Place, ROOT, VariableDraft, VariableId};
+use crate::draft::{AttributeOwner, Draft, GroupId, Item, Place, ROOT, VariableDraft, VariableId};
 use crate::error::{DefinitionFault, Error, ErrorKind, Result};
 use crate::mapping::hdf5;
 use crate::plan::layout::{ArrayId, ArrayLayout, Placement};
@@ -57,8 +58,6 @@ use crate::writer::{CreateOptions, Layout as Structures};
 const ALIGNMENT: u64 = 8;
 /// Bytes of a superblock of version 2.
 const SUPERBLOCK_BYTES: u64 = 48;
-/// Structures that lie one behind the other are written together up to about this.
-const MOST_BYTES_TOGETHER: usize = 4 << 20;
 
 /// A netCDF-4 file that is being written.
 pub(super) struct Hdf5Backend {
@@ -525,41 +524,6 @@ impl Hdf5Backend {
     }
 }
 
-/// Writes blocks of fresh space, those that lie one behind the other in one call. Between two that
-/// are aligned may be a few bytes that are free, or somebody's.
-fn write_together(target: &Target, mut blocks: Vec<&Block>) -> Result<()> {
-    blocks.sort_by_key(|block| block.address);
-    let mut bytes_together = 0;
-    let are_together = |one: &&Block, next: &&Block| {
-        bytes_together += one.bytes.len();
-        let end = one.address + one.bytes.len() as u64;
-        let are = bytes_together < MOST_BYTES_TOGETHER && is_small_gap(target, end, next.address);
-        if !are {
-            bytes_together = 0;
-        }
-        are
-    };
-    for blocks in blocks.chunk_by(are_together) {
-        let [first, others @ ..] = blocks else { continue };
-        if others.is_empty() {
-            target.write(first.address, &first.bytes)?;
-            continue;
-        }
-        let mut bytes = first.bytes.clone();
-        for block in others {
-            bytes.resize((block.address - first.address) as usize, 0);
-            bytes.extend_from_slice(&block.bytes);
-        }
-        target.write(first.address, &bytes)?;
-    }
-    Ok(())
-}
-
-/// Whether less than the alignment lies between, and nobody uses it.
-fn is_small_gap(target: &Target, end: u64, next: u64) -> bool {
-    next >= end && next - end < ALIGNMENT && target.space.is_free(&(end..next))
-}
-
 impl Backend for Hdf5Backend {
     fn stored_type(&self, draft: &Draft, id: VariableId) -> Result<StoredType> {
         if let Some(dataset) = self.dataset(id) {
@@ -653,6 +617,14 @@ impl Backend for Hdf5Backend {
             filters: filters.collect(),
             endianness: crate::mapping::netcdf4::endianness(&planned.datatype),
         })
+    }
+
+    fn check_attributes(&self, owner: AttributeOwner) -> Result<()> {
+        let node = match owner {
+            AttributeOwner::Group(id) => Node::Group(id),
+            AttributeOwner::Variable(id) => Node::Variable(id),
+        };
+        self.origins.get(node).map_or(Ok(()), Origin::check_attributes)
     }
 
     fn has_values(&self, id: VariableId) -> bool {

@@ -15,8 +15,9 @@ use isotach_format::hdf5::message::{
 use isotach_format::hdf5::object_header::{NewHeader, ObjectHeader, Properties};
 
 use super::attributes::Encoded;
+use super::blocks::Block;
 use super::content::{Content, Links, Maker};
-use super::dense::{self, Block};
+use super::dense;
 use super::heap::FileHeap;
 use super::known::KnownAttributes;
 use super::origin::{Origin, Origins};

@@ -4,10 +4,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use isotach_format::hdf5::Encoding;
 use isotach_format::hdf5::message::link::{Link, LinkTarget};
 use isotach_format::hdf5::message::{MessageType, NewMessage};
 use isotach_format::hdf5::superblock::BtreeK;
+use isotach_format::hdf5::{Encoding, text};
 use isotach_model::Values;
 
 use super::attributes::{self, Encoded};
@@ -113,6 +113,12 @@ impl Origin {
         };
         let messages = self.object.header().messages().iter();
         messages.filter(|raw| is_kept(raw.message_type)).map(NewMessage::from).collect()
+    }
+
+    /// An error where some of its attributes cannot be read, and would be lost when they are written
+    /// anew.
+    pub(super) fn check_attributes(&self) -> Result<()> {
+        self.object.attributes()?.errors.first().map_or(Ok(()), |error| Err(error.clone()))
     }
 
     /// One of its attributes.
@@ -408,9 +414,9 @@ pub(super) fn new_link(name: &[u8], creation_order: Option<i64>, target: LinkTar
 fn target(target: &hdf5::LinkTarget) -> LinkTarget {
     match target {
         hdf5::LinkTarget::Hard { address } => LinkTarget::Hard { address: *address },
-        hdf5::LinkTarget::Soft { path } => LinkTarget::Soft { path: path.as_bytes().into() },
+        hdf5::LinkTarget::Soft { path } => LinkTarget::Soft { path: text::bytes(path).into() },
         hdf5::LinkTarget::External { file, path } => {
-            LinkTarget::External { file: file.as_bytes().into(), path: path.as_bytes().into() }
+            LinkTarget::External { file: text::bytes(file).into(), path: text::bytes(path).into() }
         }
         hdf5::LinkTarget::User { class, data } => {
             LinkTarget::UserDefined { class: *class, data: Arc::clone(data) }

@@ -18,7 +18,7 @@ use crate::mapping::hdf5::Dataset;
 use crate::plan::layout::ChunkPlace;
 use crate::write::data::ChunkTable;
 use crate::write::hdf5::ALIGNMENT;
-use crate::write::hdf5::dense::Block;
+use crate::write::hdf5::blocks::Block;
 use crate::write::hdf5::objects::Changes;
 use crate::write::hdf5::planned::Planned;
 use crate::write::target::Target;

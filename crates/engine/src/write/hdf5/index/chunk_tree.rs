@@ -27,7 +27,7 @@ use crate::plan::layout::ChunkPlace;
 use crate::storage::uninit;
 use crate::write::data::ChunkTable;
 use crate::write::hdf5::ALIGNMENT;
-use crate::write::hdf5::dense::Block;
+use crate::write::hdf5::blocks::Block;
 use crate::write::hdf5::objects::Changes;
 use crate::write::target::Target;
 
