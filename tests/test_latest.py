@@ -81,3 +81,18 @@ def test_others_go_on_with_it(path, name):
         with library.Dataset(path) as dataset:
             np.testing.assert_array_equal(dataset[name][:], model)
     look_at_hdf5(path)
+
+
+def test_python_writes_it(tmp_path):
+    """Of a grid that cannot grow, libhdf5 finds a fixed array where files are usually trees."""
+    for form, kind in (("latest", "Fixed Array"), ("NETCDF4", "v1 B-tree")):
+        path = tmp_path / f"{form}.nc"
+        with isotach.Dataset(path, "w", format=form) as dataset:
+            assert dataset.data_model == "NETCDF4"
+            dataset.createDimension("x", 30)
+            variable = dataset.createVariable("v", "i4", ("x",), zlib=True, chunksizes=(4,))
+            variable[:] = np.arange(30)
+        with h5py.File(path) as file:
+            address = h5py.h5o.get_info(file["v"].id).addr
+            np.testing.assert_array_equal(file["v"][:], np.arange(30))
+        assert f"Index Type: {kind}" in " ".join(run("h5debug", path, address).split())

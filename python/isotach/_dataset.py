@@ -107,7 +107,8 @@ class Dataset:
           `"x"` creates where nothing is; `"a"` and `"r+"` change what is there, or create it. An
           `s` behind them changes nothing.
         - `format` of a new file: `"NETCDF4"`, `"NETCDF4_CLASSIC"`, `"NETCDF3_CLASSIC"`,
-          `"NETCDF3_64BIT_OFFSET"` or `"NETCDF3_64BIT_DATA"`
+          `"NETCDF3_64BIT_OFFSET"` or `"NETCDF3_64BIT_DATA"`; `"latest"` is `"NETCDF4"` with the
+          chunk indexes of HDF5 1.10, which older readers do not know.
         - `keepweakref`: variables and dimensions do not keep their group alive.
         - `auto_complex`: pairs of floats named r and i, and floats along a last dimension of length
           2 that is called `_pfnc_complex`, `complex` or `ri`, are complex numbers, and complex

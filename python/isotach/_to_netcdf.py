@@ -96,13 +96,14 @@ def to_netcdf(
     parts = list(_parts(data, group, encoding, unlimited_dims, write_inherited_coords))
     if append_dim is not None and not any(append_dim in part.dataset.dims for part in parts):
         raise ValueError(f"append_dim {append_dim!r} is not a dimension of what is to be written")
-    if isinstance(data, xr.DataTree) and format not in (None, "NETCDF4"):
+    if isinstance(data, xr.DataTree) and format not in (None, "NETCDF4", "latest"):
         raise ValueError("a tree is written as NETCDF4 only")
     for part in parts:
         _writers._validate_dataset_names(part.dataset)
         _writers._validate_attrs(part.dataset, "netcdf4")
 
-    options = {"format": (format or "NETCDF4").upper(), "auto_complex": auto_complex}
+    named = format if format == "latest" else (format or "NETCDF4").upper()
+    options = {"format": named, "auto_complex": auto_complex}
     # Nothing is in the file before all of it is.
     options.update(atomic=atomic, commit_interval=None)
     store = _open(path if file is None else None, _MODES[mode], parts, options)

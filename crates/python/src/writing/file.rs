@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use isotach::storage::Durability;
-use isotach::{Alignment, CreateOptions, EditOptions, Format, Overwrite, Writer};
+use isotach::{Alignment, CreateOptions, EditOptions, Format, Layout, Overwrite, Writer};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -38,7 +38,10 @@ pub(crate) fn create(
     durability: &str,
     alignment: (u64, u64),
 ) -> PyResult<NativeWriter> {
-    let mut options = CreateOptions::new(format_named(format)?);
+    let mut options = match format {
+        "latest" => CreateOptions { layout: Layout::Latest, ..CreateOptions::default() },
+        _ => CreateOptions::new(format_named(format)?),
+    };
     options.overwrite = match (clobber, atomic) {
         (false, _) => Overwrite::Never,
         (true, false) => Overwrite::Truncate,
