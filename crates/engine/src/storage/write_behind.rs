@@ -97,8 +97,8 @@ impl Shared {
     fn keep(self: &Arc<Self>, offset: u64, bytes: &[u8]) -> io::Result<bool> {
         let mut state = self.lock();
         let end = offset.saturating_add(bytes.len() as u64);
-        let follows = std::mem::replace(&mut state.end, end) == offset;
-        if !follows || bytes.len() >= DIRECT_BYTES {
+        if state.end != offset || bytes.len() >= DIRECT_BYTES {
+            state.end = end;
             self.drain_where(state, &(offset..end))?;
             return Ok(false);
         }
@@ -113,6 +113,7 @@ impl Shared {
                 true if waiting.bytes.len() >= PIECE_BYTES => self.let_go(state)?,
                 true => {
                     waiting.bytes.extend_from_slice(bytes);
+                    state.end = end;
                     return Ok(true);
                 }
             };
