@@ -84,7 +84,8 @@ fn copy_values(copied: &Copied, progress: &mut dyn FnMut(u64)) -> std::result::R
     let number = array.stored.number().filter(|_| from.data_type().atomic().is_some());
     let is_alike = number.is_some() && number == new.stored.number();
     let mut elements = Vec::new();
-    for selection in Slabs::new(&array, &new) {
+    let shown = from.shape().map_err(Failure::Reading)?;
+    for selection in Slabs::new(&array, &new, &shown) {
         let count = selection.element_count().unwrap_or(0);
         match is_alike {
             true => copy_numbers(from, to, &array, &selection, &mut elements)?,

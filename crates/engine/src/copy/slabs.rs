@@ -20,9 +20,11 @@ pub(super) struct Slabs {
 }
 
 impl Slabs {
-    /// The pieces of what is stored of `from`: whole chunks of it, or where it has none, of `into`.
-    pub(super) fn new(from: &Array, into: &Array) -> Self {
-        let shape = from.layout.shape.clone();
+    /// The pieces of what is stored of `from`: whole chunks of it, or where it has none, of `into`. Its
+    /// shape is `shown`: along an unlimited dimension of a group beside its own that can be less.
+    pub(super) fn new(from: &Array, into: &Array, shown: &[u64]) -> Self {
+        let stored = from.layout.shape.iter().zip(shown);
+        let shape: Vec<u64> = stored.map(|(&stored, &shown)| stored.min(shown)).collect();
         let unit = chunk_shape(from).or_else(|| chunk_shape(into));
         let unit = unit.map_or_else(|| vec![1; shape.len()], <[u64]>::to_vec);
         let element_size = from.layout.element_size as u64;
