@@ -1,5 +1,6 @@
 """What the tests share: the corpus of real files, and comparisons with netCDF4-python."""
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -42,6 +43,15 @@ def corpus_parameters(*flavours):
     """The same as parameters of a test, named by their place in the corpus."""
     files = corpus_files(*flavours)
     return [pytest.param(file, id=str(file.relative_to(CORPUS))) for file in files]
+
+
+@pytest.fixture(scope="session")
+def compare():
+    """The corpus's own comparison of what two readers found."""
+    spec = importlib.util.spec_from_file_location("corpus_compare", CORPUS / "compare.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,6 @@ why. That list can only shrink.
 """
 
 import concurrent.futures
-import importlib.util
 import json
 import os
 import shutil
@@ -49,14 +48,6 @@ def run(*arguments, env=None):
 
 def copy(*arguments):
     return run(COMMAND, "copy", *arguments)
-
-
-@pytest.fixture(scope="module")
-def compare():
-    spec = importlib.util.spec_from_file_location("corpus_compare", CORPUS / "compare.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def findings(compare, file, new):

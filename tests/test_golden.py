@@ -7,7 +7,6 @@ reason.
 """
 
 import concurrent.futures
-import importlib.util
 import json
 import os
 import pathlib
@@ -29,14 +28,6 @@ pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason=f"there is no corpus
 def program(rust_example):
     """The path of the program `golden`, built anew; `ISOTACH_GOLDEN` names one that is there."""
     return os.environ.get("ISOTACH_GOLDEN") or rust_example("isotach", "golden")
-
-
-@pytest.fixture(scope="module")
-def compare():
-    spec = importlib.util.spec_from_file_location("corpus_compare", CORPUS / "compare.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def golden_files():
