@@ -18,7 +18,6 @@ pub struct Error {
 
 /// The kinds of fault; see [`Error`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum ErrorKind {
     /// No code for this filter is in the program.
     UnknownFilter,

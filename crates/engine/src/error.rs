@@ -25,7 +25,6 @@ pub struct Error {
 
 /// The kinds of fault; see [`Error`].
 #[derive(Debug, Clone)]
-#[non_exhaustive]
 pub enum ErrorKind {
     /// The file cannot be opened.
     Open(Arc<io::Error>),
@@ -81,7 +80,6 @@ pub enum ErrorKind {
 
 /// Why something cannot be defined, renamed, deleted or set.
 #[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
 pub enum DefinitionFault {
     /// Not a name in netCDF.
     Name(isotach_model::names::NameFault),

@@ -1,0 +1,94 @@
+//! Which open file, and which group of it, an id means.
+//!
+//! As in netCDF-C an id has the file's place in a table in its upper half and the group's number in its
+//! lower half, so that the id of a file is that of its root group. A place is free again when
+//! the file was closed; calls that are under way keep the file they found.
+
+use std::ffi::c_int;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use crate::model::{GroupNode, OpenFile};
+use crate::status::{Outcome, Status};
+
+/// Bits of an id that are the group's.
+const GROUP_BITS: u32 = 16;
+/// The largest number of files that are open at once; the sign bit stays free.
+const MAX_FILES: usize = 0x7fff;
+
+/// The open files; place 0 is never used, so that no id is 0.
+static FILES: RwLock<Vec<Option<Arc<OpenFile>>>> = RwLock::new(Vec::new());
+
+/// Takes a file in and gives its id.
+///
+/// # Errors
+/// `NC_ENFILE` where too many are open.
+pub(crate) fn insert(file: OpenFile) -> Outcome<c_int> {
+    let mut files = FILES.write().unwrap_or_else(PoisonError::into_inner);
+    if files.is_empty() {
+        files.push(None);
+    }
+    let free = files.iter().skip(1).position(Option::is_none).map(|index| index + 1);
+    let place = free.unwrap_or(files.len());
+    if place > MAX_FILES {
+        return Err(Status::ENFILE);
+    }
+    let id = c_int::try_from(place << GROUP_BITS).map_err(|_| Status::ENFILE)?;
+    let file = Some(Arc::new(file.with_id(id)));
+    match files.get_mut(place) {
+        Some(slot) => *slot = file,
+        None => files.push(file),
+    }
+    Ok(id)
+}
+
+/// The open file that an id of it or of one of its groups means.
+///
+/// # Errors
+/// `NC_EBADID`.
+pub(crate) fn file(id: c_int) -> Outcome<Arc<OpenFile>> {
+    let (place, group) = parts(id)?;
+    let files = FILES.read().unwrap_or_else(PoisonError::into_inner);
+    let file = files.get(place).and_then(Option::as_ref).ok_or(Status::EBADID)?;
+    // Classic files have one group.
+    if group != 0 && !file.is_hdf5() {
+        return Err(Status::EBADID);
+    }
+    Ok(Arc::clone(file))
+}
+
+/// The open file and the group that an id means.
+///
+/// # Errors
+/// `NC_EBADID`; `NC_EBADGRPID` where the file has no such group.
+pub(crate) fn group(id: c_int) -> Outcome<(Arc<OpenFile>, Arc<GroupNode>)> {
+    let file = file(id)?;
+    let (_, number) = parts(id)?;
+    let group = file.group(number)?;
+    Ok((file, group))
+}
+
+/// Takes a file out of the table: no call finds it any more.
+///
+/// # Errors
+/// `NC_EBADID`; `NC_EBADGRPID` where the id is that of a group below the root.
+pub(crate) fn remove(id: c_int) -> Outcome<Arc<OpenFile>> {
+    let (place, group) = parts(id)?;
+    file(id)?;
+    if group != 0 {
+        return Err(Status::EBADGRPID);
+    }
+    let mut files = FILES.write().unwrap_or_else(PoisonError::into_inner);
+    files.get_mut(place).and_then(Option::take).ok_or(Status::EBADID)
+}
+
+/// All open files.
+pub(crate) fn all() -> Vec<Arc<OpenFile>> {
+    let files = FILES.read().unwrap_or_else(PoisonError::into_inner);
+    files.iter().flatten().cloned().collect()
+}
+
+fn parts(id: c_int) -> Outcome<(usize, u16)> {
+    let id = u32::try_from(id).map_err(|_| Status::EBADID)?;
+    let place = usize::try_from(id >> GROUP_BITS).map_err(|_| Status::EBADID)?;
+    Ok((place, (id & 0xffff) as u16))
+}

@@ -1,0 +1,19 @@
+//! netCDF's C interface over the engine: what `netcdf.h` declares, with the original's semantics.
+//!
+//! The road of a call, each station a file:
+//! `boundary` checks pointers and keeps panics inside, `handle` finds the open file that an id means,
+//! `model` the group, dimension, variable or type in it; one file for each family of calls does the
+//! work with the engine, and `status` turns what goes wrong into netCDF's numbers.
+//!
+//! # Safety
+//! Every function here is called from C. Pointers must be what netCDF's documentation says: valid
+//! for the count of elements that the other arguments name, or NULL where that is allowed. What can
+//! be checked (NULL, ids, counts against shapes) is checked.
+
+#![allow(clippy::missing_safety_doc)]
+
+mod boundary;
+pub mod file;
+mod handle;
+mod model;
+pub mod status;

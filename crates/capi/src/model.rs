@@ -1,0 +1,286 @@
+//! What the ids of an open file mean: groups, dimensions, variables and types, in netCDF's order.
+//!
+//! Nothing is looked at before it is asked for. What was looked at stays, so that an id leads to its
+//! variable without a search; names lead to ids.
+
+mod group;
+mod types;
+
+use std::collections::HashMap;
+use std::ffi::{CString, c_int};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use isotach::{Dimension, DimensionHandle, File, Format, Writer};
+
+pub(crate) use group::{GroupNode, VariableNode};
+pub(crate) use types::TypeNode;
+
+use crate::status::{Outcome, Status};
+
+/// A file between `nc_open` or `nc_create` and `nc_close`.
+pub(crate) struct OpenFile {
+    /// The id of the file and its root group.
+    pub(crate) id: c_int,
+    /// The path as the caller gave it.
+    pub(crate) path: CString,
+    /// The flags as the caller gave them.
+    pub(crate) mode: c_int,
+    pub(crate) format: Format,
+    /// Its writer, where it may be changed.
+    pub(crate) writer: Option<Writer>,
+    /// Held for writing while something is defined or the phase changes, for reading while values move.
+    phase: RwLock<Phase>,
+    /// By number; every group comes after the one above it, and after everything in the groups before.
+    groups: RwLock<Groups>,
+    dimensions: RwLock<HashMap<c_int, DimensionNode>>,
+    types: RwLock<types::Types>,
+}
+
+/// What may be done to a file at the moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// Define mode of a file that was just created.
+    Creating,
+    /// Define mode entered by `nc_redef`.
+    Redefining,
+    /// Data mode.
+    Data,
+}
+
+#[derive(Default)]
+struct Groups {
+    nodes: Vec<Arc<GroupNode>>,
+    /// Whether all groups of the file are there, not only the root.
+    is_complete: bool,
+}
+
+/// A dimension by its id.
+#[derive(Clone)]
+pub(crate) struct DimensionNode {
+    /// Number of the group that defines it.
+    pub(crate) group: u16,
+    pub(crate) dimension: Dimension,
+    /// For variables that are defined along it, where the file may be changed.
+    pub(crate) handle: Option<DimensionHandle>,
+}
+
+impl OpenFile {
+    /// A file that is only read.
+    pub(crate) fn reading(path: CString, mode: c_int, file: &File) -> Outcome<Self> {
+        let root = GroupNode::root(file.root(), None);
+        Ok(Self::new(path, mode, file.format()?, root, None, Phase::Data))
+    }
+
+    /// A file that may be changed.
+    pub(crate) fn writing(
+        path: CString,
+        mode: c_int,
+        writer: Writer,
+        phase: Phase,
+    ) -> Outcome<Self> {
+        let file = writer.file();
+        let root = GroupNode::root(file.root(), Some(writer.root()));
+        Ok(Self::new(path, mode, file.format()?, root, Some(writer), phase))
+    }
+
+    fn new(
+        path: CString,
+        mode: c_int,
+        format: Format,
+        root: GroupNode,
+        writer: Option<Writer>,
+        phase: Phase,
+    ) -> Self {
+        let groups = Groups { nodes: vec![Arc::new(root)], is_complete: false };
+        Self {
+            id: 0,
+            path,
+            mode,
+            format,
+            writer,
+            phase: RwLock::new(phase),
+            groups: RwLock::new(groups),
+            dimensions: RwLock::default(),
+            types: RwLock::default(),
+        }
+    }
+
+    pub(crate) fn with_id(self, id: c_int) -> Self {
+        Self { id, ..self }
+    }
+
+    /// True for netCDF-4, false for classic files.
+    pub(crate) fn is_hdf5(&self) -> bool {
+        matches!(self.format, Format::NetCdf4 | Format::NetCdf4Classic)
+    }
+
+    /// True where define and data mode are kept apart: all formats but netCDF-4's full model.
+    pub(crate) fn has_modes(&self) -> bool {
+        self.format != Format::NetCdf4
+    }
+
+    /// The writer.
+    ///
+    /// # Errors
+    /// `NC_EPERM` where the file was opened for reading.
+    pub(crate) fn writer(&self) -> Outcome<&Writer> {
+        self.writer.as_ref().ok_or(Status::EPERM)
+    }
+
+    /// The phase, which cannot change as long as the guard lives.
+    pub(crate) fn phase(&self) -> RwLockReadGuard<'_, Phase> {
+        self.phase.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The phase, to change it or to define something: no other call comes between.
+    pub(crate) fn phase_mut(&self) -> RwLockWriteGuard<'_, Phase> {
+        self.phase.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes sure that something may be defined now, and keeps other calls away. A netCDF-4 file in data
+    /// mode goes to define mode by itself.
+    ///
+    /// # Errors
+    /// `NC_EPERM`, `NC_ENOTINDEFINE`.
+    pub(crate) fn defining(&self) -> Outcome<RwLockWriteGuard<'_, Phase>> {
+        self.writer()?;
+        let mut phase = self.phase_mut();
+        if *phase == Phase::Data {
+            if self.has_modes() {
+                return Err(Status::ENOTINDEFINE);
+            }
+            *phase = Phase::Redefining;
+        }
+        Ok(phase)
+    }
+
+    /// Makes sure that values may be moved now. A netCDF-4 file in define mode goes to data mode by itself.
+    ///
+    /// # Errors
+    /// `NC_EINDEFINE`.
+    pub(crate) fn moving_values(&self) -> Outcome<RwLockReadGuard<'_, Phase>> {
+        loop {
+            let phase = self.phase();
+            if *phase == Phase::Data {
+                return Ok(phase);
+            }
+            if self.has_modes() {
+                return Err(Status::EINDEFINE);
+            }
+            drop(phase);
+            self.end_definitions(&mut self.phase_mut())?;
+        }
+    }
+
+    /// Goes to data mode.
+    pub(crate) fn end_definitions(&self, phase: &mut Phase) -> Outcome {
+        self.commit_types()?;
+        *phase = Phase::Data;
+        Ok(())
+    }
+
+    /// The group of that number.
+    ///
+    /// # Errors
+    /// `NC_EBADGRPID`.
+    pub(crate) fn group(&self, number: u16) -> Outcome<Arc<GroupNode>> {
+        let find = |groups: &Groups| groups.nodes.get(usize::from(number)).cloned();
+        let groups = self.groups.read().unwrap_or_else(PoisonError::into_inner);
+        match find(&groups) {
+            Some(found) => Ok(found),
+            None if groups.is_complete => Err(Status::EBADGRPID),
+            None => {
+                drop(groups);
+                find(&*self.all_groups()?).ok_or(Status::EBADGRPID)
+            }
+        }
+    }
+
+    /// The groups directly below a group, in order.
+    pub(crate) fn groups_of(&self, parent: u16) -> Outcome<Vec<Arc<GroupNode>>> {
+        let groups = self.all_groups()?;
+        let below = groups.nodes.iter().filter(|node| node.parent == Some(parent));
+        Ok(below.cloned().collect())
+    }
+
+    /// All groups by number.
+    pub(crate) fn every_group(&self) -> Outcome<Vec<Arc<GroupNode>>> {
+        Ok(self.all_groups()?.nodes.clone())
+    }
+
+    /// Takes in a group that was just defined.
+    pub(crate) fn add_group(&self, make: impl FnOnce(u16) -> GroupNode) -> Outcome<u16> {
+        drop(self.all_groups()?);
+        let mut groups = self.groups.write().unwrap_or_else(PoisonError::into_inner);
+        let number = u16::try_from(groups.nodes.len()).map_err(|_| Status::ENOMEM)?;
+        groups.nodes.push(Arc::new(make(number)));
+        Ok(number)
+    }
+
+    /// Numbers the groups the first time: each before those in it, and these before the next one.
+    fn all_groups(&self) -> Outcome<RwLockReadGuard<'_, Groups>> {
+        let groups = self.groups.read().unwrap_or_else(PoisonError::into_inner);
+        if groups.is_complete {
+            return Ok(groups);
+        }
+        drop(groups);
+        let mut groups = self.groups.write().unwrap_or_else(PoisonError::into_inner);
+        if !groups.is_complete {
+            let root = Arc::clone(groups.nodes.first().ok_or(Status::EINTERNAL)?);
+            let mut nodes = vec![root];
+            number_groups(&mut nodes, 0)?;
+            *groups = Groups { nodes, is_complete: true };
+        }
+        drop(groups);
+        Ok(self.groups.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The dimension of that id, of whichever group.
+    ///
+    /// # Errors
+    /// `NC_EBADDIM`.
+    pub(crate) fn dimension(&self, id: c_int) -> Outcome<DimensionNode> {
+        let known = || {
+            let dimensions = self.dimensions.read().unwrap_or_else(PoisonError::into_inner);
+            dimensions.get(&id).cloned()
+        };
+        if let Some(found) = known() {
+            return Ok(found);
+        }
+        // The root group has most of them; the others are asked only where it has not this one.
+        self.learn_dimensions(&*self.group(0)?)?;
+        if let Some(found) = known() {
+            return Ok(found);
+        }
+        for group in self.every_group()? {
+            self.learn_dimensions(&group)?;
+        }
+        known().ok_or(Status::EBADDIM)
+    }
+
+    /// Looks at the dimensions of a group again, as when one of them was defined or renamed.
+    pub(crate) fn learn_dimensions(&self, group: &GroupNode) -> Outcome {
+        let found = group.group().dimensions()?;
+        let mut dimensions = self.dimensions.write().unwrap_or_else(PoisonError::into_inner);
+        for dimension in found.iter() {
+            let handle = match group.writer() {
+                Some(writer) => writer.find_dimension(dimension.name())?,
+                None => None,
+            };
+            let node = DimensionNode { group: group.number, dimension: dimension.clone(), handle };
+            dimensions.insert(dimension.id(), node);
+        }
+        Ok(())
+    }
+}
+
+fn number_groups(nodes: &mut Vec<Arc<GroupNode>>, parent: u16) -> Outcome {
+    let Some(above) = nodes.get(usize::from(parent)).cloned() else { return Ok(()) };
+    for name in above.group().group_names()?.iter() {
+        let number = u16::try_from(nodes.len()).map_err(|_| Status::ENOMEM)?;
+        let Some(node) = above.below(name, number)? else { continue };
+        nodes.push(Arc::new(node));
+        number_groups(nodes, number)?;
+    }
+    Ok(())
+}

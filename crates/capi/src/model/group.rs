@@ -1,0 +1,181 @@
+//! A group and its variables by id.
+
+use std::ffi::c_int;
+use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard};
+
+use indexmap::IndexMap;
+use isotach::{Group, GroupWriter, Variable, VariableWriter};
+
+use crate::status::{Outcome, Status};
+
+/// A group of an open file.
+pub(crate) struct GroupNode {
+    /// Its number in the file: the lower half of its id.
+    pub(crate) number: u16,
+    /// The number of the group above it.
+    pub(crate) parent: Option<u16>,
+    /// What it is; another handle after a rename, which has another path.
+    handles: RwLock<Handles>,
+    /// By varid and by name; `None` before anybody asked.
+    variables: RwLock<Option<Variables>>,
+}
+
+#[derive(Clone)]
+struct Handles {
+    group: Group,
+    writer: Option<GroupWriter>,
+}
+
+type Variables = IndexMap<Arc<str>, OnceLock<Arc<VariableNode>>>;
+
+/// A variable of an open file.
+pub(crate) struct VariableNode {
+    /// Its varid.
+    pub(crate) id: c_int,
+    pub(crate) variable: Variable,
+    /// Where the file may be changed.
+    writer: Option<VariableWriter>,
+}
+
+impl VariableNode {
+    pub(crate) fn new(id: c_int, variable: Variable, writer: Option<VariableWriter>) -> Self {
+        Self { id, variable, writer }
+    }
+
+    /// The writer.
+    ///
+    /// # Errors
+    /// `NC_EPERM` where the file was opened for reading.
+    pub(crate) fn writer(&self) -> Outcome<&VariableWriter> {
+        self.writer.as_ref().ok_or(Status::EPERM)
+    }
+}
+
+impl GroupNode {
+    /// The root group of a file.
+    pub(crate) fn root(group: Group, writer: Option<GroupWriter>) -> Self {
+        Self::new(0, None, group, writer)
+    }
+
+    pub(crate) fn new(
+        number: u16,
+        parent: Option<u16>,
+        group: Group,
+        writer: Option<GroupWriter>,
+    ) -> Self {
+        let handles = RwLock::new(Handles { group, writer });
+        Self { number, parent, handles, variables: RwLock::default() }
+    }
+
+    /// The group of that name in this one, as the group of that number.
+    pub(crate) fn below(&self, name: &str, number: u16) -> Outcome<Option<Self>> {
+        let Handles { group, writer } = self.handles();
+        let Some(group) = group.group(name)? else { return Ok(None) };
+        let writer = match writer {
+            Some(writer) => writer.group(name)?,
+            None => None,
+        };
+        Ok(Some(Self::new(number, Some(self.number), group, writer)))
+    }
+
+    fn handles(&self) -> Handles {
+        self.handles.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The group as a reader has it.
+    pub(crate) fn group(&self) -> Group {
+        self.handles().group
+    }
+
+    /// Its writer, where the file may be changed.
+    pub(crate) fn writer(&self) -> Option<GroupWriter> {
+        self.handles().writer
+    }
+
+    /// Its writer.
+    ///
+    /// # Errors
+    /// `NC_EPERM` where the file was opened for reading.
+    pub(crate) fn writing(&self) -> Outcome<GroupWriter> {
+        self.writer().ok_or(Status::EPERM)
+    }
+
+    /// How many variables it has: their ids are the numbers below.
+    pub(crate) fn variable_count(&self) -> Outcome<usize> {
+        self.with_variables(|variables| Ok(variables.len()))
+    }
+
+    /// The variable of that id.
+    ///
+    /// # Errors
+    /// `NC_ENOTVAR`.
+    pub(crate) fn variable(&self, id: c_int) -> Outcome<Arc<VariableNode>> {
+        let index = usize::try_from(id).map_err(|_| Status::ENOTVAR)?;
+        self.with_variables(|variables| {
+            let (name, node) = variables.get_index(index).ok_or(Status::ENOTVAR)?;
+            match node.get() {
+                Some(node) => Ok(Arc::clone(node)),
+                None => {
+                    let found = Arc::new(self.look_up(name, id)?);
+                    Ok(Arc::clone(node.get_or_init(|| found)))
+                }
+            }
+        })
+    }
+
+    /// The id of the variable of that name, which is in composed form.
+    pub(crate) fn variable_id(&self, name: &str) -> Outcome<Option<c_int>> {
+        self.with_variables(|variables| {
+            Ok(variables.get_index_of(name).and_then(|index| c_int::try_from(index).ok()))
+        })
+    }
+
+    /// Takes in a variable that was just defined, and gives its id.
+    pub(crate) fn add_variable(&self, writer: VariableWriter) -> Outcome<c_int> {
+        let variable = writer.variable()?;
+        let name: Arc<str> = variable.name().into();
+        self.with_variables(|_| Ok(()))?;
+        let mut variables = self.variables.write().unwrap_or_else(PoisonError::into_inner);
+        let variables = variables.get_or_insert_default();
+        // The one that was just defined may have been among those that were looked up.
+        let next = variables.get_index_of(&name).unwrap_or(variables.len());
+        let id = c_int::try_from(next).map_err(|_| Status::EMAXVARS)?;
+        let node = OnceLock::from(Arc::new(VariableNode::new(id, variable, Some(writer))));
+        variables.insert(name, node);
+        Ok(id)
+    }
+
+    /// Forgets what the variables are called, and every handle: something was renamed.
+    pub(crate) fn forget_variables(&self) {
+        *self.variables.write().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Takes other handles for this group, as after a rename of it or of a group above.
+    pub(crate) fn replace_handles(&self, group: Group, writer: Option<GroupWriter>) {
+        *self.handles.write().unwrap_or_else(PoisonError::into_inner) = Handles { group, writer };
+        self.forget_variables();
+    }
+
+    fn look_up(&self, name: &str, id: c_int) -> Outcome<VariableNode> {
+        let Handles { group, writer } = self.handles();
+        let variable = group.variable(name)?.ok_or(Status::ENOTVAR)?;
+        let writer = match writer {
+            Some(writer) => writer.variable(name)?,
+            None => None,
+        };
+        Ok(VariableNode::new(id, variable, writer))
+    }
+
+    fn with_variables<T>(&self, look: impl FnOnce(&Variables) -> Outcome<T>) -> Outcome<T> {
+        let read = || self.variables.read().unwrap_or_else(PoisonError::into_inner);
+        let known: RwLockReadGuard<'_, Option<Variables>> = read();
+        if let Some(variables) = &*known {
+            return look(variables);
+        }
+        drop(known);
+        let names = self.group().variable_names()?;
+        let found = names.iter().map(|name| (Arc::clone(name), OnceLock::new())).collect();
+        let mut variables = self.variables.write().unwrap_or_else(PoisonError::into_inner);
+        look(variables.get_or_insert(found))
+    }
+}
