@@ -15,5 +15,6 @@
 mod boundary;
 pub mod file;
 mod handle;
+mod memory;
 mod model;
 pub mod status;
