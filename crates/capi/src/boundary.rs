@@ -1,9 +1,12 @@
 //! The border to C: pointers are looked at here, strings come in and go out, panics stay inside.
 
+use std::borrow::Cow;
 use std::ffi::{CStr, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::status::{Outcome, Status};
+use isotach::model::names;
+
+use crate::status::{Outcome, Status, status_of_name};
 
 /// Runs what a call does and gives what it returns. A panic is netCDF's internal error.
 pub(crate) fn answer(work: impl FnOnce() -> Outcome) -> c_int {
@@ -27,6 +30,14 @@ pub(crate) unsafe fn text<'a>(text: *const c_char) -> Outcome<&'a str> {
     }
     // SAFETY: by this function's contract.
     unsafe { CStr::from_ptr(text) }.to_str().map_err(|_| Status::EBADNAME)
+}
+
+/// A new name in composed form.
+///
+/// # Errors
+/// `NC_EBADNAME`, `NC_EMAXNAME`.
+pub(crate) fn checked(name: &str) -> Outcome<Cow<'_, str>> {
+    names::check(name).map_err(status_of_name)
 }
 
 /// Stores a result where the caller wants it.
@@ -79,4 +90,12 @@ pub(crate) unsafe fn list<'a, T>(list: *const T, len: usize) -> Outcome<&'a [T]>
         // SAFETY: by this function's contract.
         (false, _) => Ok(unsafe { std::slice::from_raw_parts(list, len) }),
     }
+}
+
+/// A count as C has it.
+///
+/// # Errors
+/// `NC_ERANGE` beyond what a C int holds.
+pub(crate) fn counted(count: usize) -> Outcome<c_int> {
+    c_int::try_from(count).map_err(|_| Status::ERANGE)
 }

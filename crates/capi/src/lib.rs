@@ -13,8 +13,10 @@
 #![allow(clippy::missing_safety_doc)]
 
 mod boundary;
+pub mod dimension;
 pub mod file;
 mod handle;
 mod memory;
 mod model;
 pub mod status;
+pub mod variable;

@@ -5,15 +5,18 @@
 
 mod group;
 mod types;
+mod variable;
 
 use std::collections::HashMap;
 use std::ffi::{CString, c_int};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use isotach::{Dimension, DimensionHandle, File, Format, Writer};
 
-pub(crate) use group::{GroupNode, VariableNode};
+pub(crate) use group::GroupNode;
 pub(crate) use types::TypeNode;
+pub(crate) use variable::VariableNode;
 
 use crate::status::{Outcome, Status};
 
@@ -30,6 +33,8 @@ pub(crate) struct OpenFile {
     pub(crate) writer: Option<Writer>,
     /// Held for writing while something is defined or the phase changes, for reading while values move.
     phase: RwLock<Phase>,
+    /// Counts the phases of definitions that are over.
+    ended_definitions: AtomicU64,
     /// By number; every group comes after the one above it, and after everything in the groups before.
     groups: RwLock<Groups>,
     dimensions: RwLock<HashMap<c_int, DimensionNode>>,
@@ -99,6 +104,7 @@ impl OpenFile {
             format,
             writer,
             phase: RwLock::new(phase),
+            ended_definitions: AtomicU64::new(0),
             groups: RwLock::new(groups),
             dimensions: RwLock::default(),
             types: RwLock::default(),
@@ -154,6 +160,17 @@ impl OpenFile {
         Ok(phase)
     }
 
+    /// Makes sure that the file is in define mode, where that is kept apart.
+    ///
+    /// # Errors
+    /// `NC_ENOTINDEFINE`, also for a file that is only read.
+    pub(crate) fn check_define_mode(&self) -> Outcome {
+        match self.has_modes() && *self.phase() == Phase::Data {
+            true => Err(Status::ENOTINDEFINE),
+            false => Ok(()),
+        }
+    }
+
     /// Makes sure that values may be moved now. A netCDF-4 file in define mode goes to data mode by itself.
     ///
     /// # Errors
@@ -175,8 +192,14 @@ impl OpenFile {
     /// Goes to data mode.
     pub(crate) fn end_definitions(&self, phase: &mut Phase) -> Outcome {
         self.commit_types()?;
+        self.ended_definitions.fetch_add(1, Ordering::Relaxed);
         *phase = Phase::Data;
         Ok(())
+    }
+
+    /// The number of the present phase of definitions, or of the next one.
+    pub(crate) fn definitions(&self) -> u64 {
+        self.ended_definitions.load(Ordering::Relaxed)
     }
 
     /// The group of that number.
@@ -258,7 +281,25 @@ impl OpenFile {
         known().ok_or(Status::EBADDIM)
     }
 
-    /// Looks at the dimensions of a group again, as when one of them was defined or renamed.
+    /// Takes in a dimension that was just defined.
+    pub(crate) fn add_dimension(&self, node: DimensionNode) {
+        let mut dimensions = self.dimensions.write().unwrap_or_else(PoisonError::into_inner);
+        dimensions.insert(node.dimension.id(), node);
+    }
+
+    /// The group, the one above it, and so on to the root.
+    pub(crate) fn with_ancestors(
+        &self,
+        group: Arc<GroupNode>,
+    ) -> impl Iterator<Item = Outcome<Arc<GroupNode>>> {
+        let above = |group: &Outcome<Arc<GroupNode>>| {
+            let parent = group.as_ref().ok()?.parent?;
+            Some(self.group(parent))
+        };
+        std::iter::successors(Some(Ok(group)), above)
+    }
+
+    /// Looks at the dimensions of a group again, as when one of them was renamed.
     pub(crate) fn learn_dimensions(&self, group: &GroupNode) -> Outcome {
         let found = group.group().dimensions()?;
         let mut dimensions = self.dimensions.write().unwrap_or_else(PoisonError::into_inner);

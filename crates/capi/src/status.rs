@@ -209,10 +209,17 @@ fn status_of_missing(what: &str) -> Status {
     }
 }
 
+/// netCDF's number for a name that cannot be.
+pub(crate) fn status_of_name(fault: NameFault) -> Status {
+    match fault {
+        NameFault::TooLong { .. } => Status::EMAXNAME,
+        _ => Status::EBADNAME,
+    }
+}
+
 fn status_of_definition(fault: &DefinitionFault) -> Status {
     match fault {
-        DefinitionFault::Name(NameFault::TooLong { .. }) => Status::EMAXNAME,
-        DefinitionFault::Name(_) => Status::EBADNAME,
+        DefinitionFault::Name(fault) => status_of_name(*fault),
         DefinitionFault::NameInUse { .. } | DefinitionFault::Reserved { .. } => Status::ENAMEINUSE,
         DefinitionFault::NotFound { what, .. } => status_of_missing(what),
         DefinitionFault::Deleted { .. } => Status::EBADID,

@@ -4,8 +4,9 @@ use std::ffi::c_int;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
 use indexmap::IndexMap;
-use isotach::{Group, GroupWriter, Variable, VariableWriter};
+use isotach::{Group, GroupWriter, VariableWriter};
 
+use super::VariableNode;
 use crate::status::{Outcome, Status};
 
 /// A group of an open file.
@@ -27,29 +28,6 @@ struct Handles {
 }
 
 type Variables = IndexMap<Arc<str>, OnceLock<Arc<VariableNode>>>;
-
-/// A variable of an open file.
-pub(crate) struct VariableNode {
-    /// Its varid.
-    pub(crate) id: c_int,
-    pub(crate) variable: Variable,
-    /// Where the file may be changed.
-    writer: Option<VariableWriter>,
-}
-
-impl VariableNode {
-    pub(crate) fn new(id: c_int, variable: Variable, writer: Option<VariableWriter>) -> Self {
-        Self { id, variable, writer }
-    }
-
-    /// The writer.
-    ///
-    /// # Errors
-    /// `NC_EPERM` where the file was opened for reading.
-    pub(crate) fn writer(&self) -> Outcome<&VariableWriter> {
-        self.writer.as_ref().ok_or(Status::EPERM)
-    }
-}
 
 impl GroupNode {
     /// The root group of a file.
@@ -130,8 +108,8 @@ impl GroupNode {
         })
     }
 
-    /// Takes in a variable that was just defined, and gives its id.
-    pub(crate) fn add_variable(&self, writer: VariableWriter) -> Outcome<c_int> {
+    /// Takes in a variable that was just defined in that phase of definitions, and gives its id.
+    pub(crate) fn add_variable(&self, writer: VariableWriter, phase: u64) -> Outcome<c_int> {
         let variable = writer.variable()?;
         let name: Arc<str> = variable.name().into();
         self.with_variables(|_| Ok(()))?;
@@ -140,20 +118,29 @@ impl GroupNode {
         // The one that was just defined may have been among those that were looked up.
         let next = variables.get_index_of(&name).unwrap_or(variables.len());
         let id = c_int::try_from(next).map_err(|_| Status::EMAXVARS)?;
-        let node = OnceLock::from(Arc::new(VariableNode::new(id, variable, Some(writer))));
-        variables.insert(name, node);
+        let node = VariableNode::defined(id, variable, writer, phase);
+        variables.insert(name, OnceLock::from(Arc::new(node)));
         Ok(id)
     }
 
-    /// Forgets what the variables are called, and every handle: something was renamed.
-    pub(crate) fn forget_variables(&self) {
-        *self.variables.write().unwrap_or_else(PoisonError::into_inner) = None;
+    /// Looks at the variables again: one of them was renamed, or a group that they lie in. Their ids stay.
+    pub(crate) fn renew_variables(&self) -> Outcome {
+        let mut variables = self.variables.write().unwrap_or_else(PoisonError::into_inner);
+        let Some(known) = variables.take() else { return Ok(()) };
+        let names = self.group().variable_names()?;
+        let renewed = names.iter().zip(known.into_values()).map(|(name, node)| {
+            let renewed = node.get().map(|node| node.renewed()).transpose()?;
+            let node = renewed.map_or_else(OnceLock::new, |node| OnceLock::from(Arc::new(node)));
+            Ok((Arc::clone(name), node))
+        });
+        *variables = Some(renewed.collect::<Outcome<_>>()?);
+        Ok(())
     }
 
     /// Takes other handles for this group, as after a rename of it or of a group above.
-    pub(crate) fn replace_handles(&self, group: Group, writer: Option<GroupWriter>) {
+    pub(crate) fn replace_handles(&self, group: Group, writer: Option<GroupWriter>) -> Outcome {
         *self.handles.write().unwrap_or_else(PoisonError::into_inner) = Handles { group, writer };
-        self.forget_variables();
+        self.renew_variables()
     }
 
     fn look_up(&self, name: &str, id: c_int) -> Outcome<VariableNode> {
@@ -163,7 +150,7 @@ impl GroupNode {
             Some(writer) => writer.variable(name)?,
             None => None,
         };
-        Ok(VariableNode::new(id, variable, writer))
+        Ok(VariableNode::existing(id, variable, writer))
     }
 
     fn with_variables<T>(&self, look: impl FnOnce(&Variables) -> Outcome<T>) -> Outcome<T> {

@@ -1,0 +1,207 @@
+//! Dimensions: defining, asking, renaming.
+
+use std::ffi::{c_char, c_int};
+use std::ptr::null_mut;
+use std::sync::Arc;
+
+use isotach::Format;
+use isotach::model::names;
+
+use crate::boundary::{answer, checked, counted, put, put_list, put_text, text};
+use crate::handle;
+use crate::model::{DimensionNode, GroupNode, OpenFile, Phase};
+use crate::status::{Outcome, Status};
+
+/// The length that makes a dimension unlimited.
+const NC_UNLIMITED: usize = 0;
+
+/// Defines a dimension.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_def_dim(
+    group: c_int,
+    name: *const c_char,
+    len: usize,
+    id: *mut c_int,
+) -> c_int {
+    answer(|| {
+        let (file, group) = handle::group(group)?;
+        let is_unlimited = len == NC_UNLIMITED;
+        if file.is_hdf5() {
+            file.writer()?;
+        }
+        if file.format == Format::NetCdf4Classic && is_unlimited && !unlimited(&group)?.is_empty() {
+            return Err(Status::EUNLIMIT);
+        }
+        file.check_define_mode()?;
+        let _phase = file.defining()?;
+        // SAFETY: the caller's string.
+        let name = unsafe { text(name) }?;
+        let len = (!is_unlimited).then_some(len as u64);
+        let defined = group.writing()?.define_dimension(name, len)?;
+        let dimension = file.writer()?.dimension(defined)?;
+        let new = dimension.id();
+        file.add_dimension(DimensionNode { group: group.number, dimension, handle: Some(defined) });
+        // SAFETY: the caller's place for an id.
+        unsafe { put(id, new) };
+        Ok(())
+    })
+}
+
+/// Renames a dimension.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_rename_dim(group: c_int, id: c_int, name: *const c_char) -> c_int {
+    answer(|| {
+        let (file, group) = handle::group(group)?;
+        let writer = file.writer()?;
+        // SAFETY: the caller's string.
+        let name = checked(unsafe { text(name) }?)?;
+        let phase = file.phase_mut();
+        let is_taken = group.group().dimensions()?.iter().any(|other| other.name() == name);
+        // Which of two faults is told depends on the format.
+        let node = match file.dimension(id) {
+            _ if is_taken && !file.is_hdf5() => return Err(Status::ENAMEINUSE),
+            Ok(_) if is_taken => return Err(Status::ENAMEINUSE),
+            found => found?,
+        };
+        // The header of a classic file that is not being defined stays as long as it is.
+        let is_longer = name.len() > node.dimension.name().len();
+        if !file.is_hdf5() && *phase == Phase::Data && is_longer {
+            return Err(Status::ENOTINDEFINE);
+        }
+        writer.rename_dimension(node.handle.ok_or(Status::EPERM)?, &name)?;
+        file.learn_dimensions(&*file.group(node.group)?)
+    })
+}
+
+/// The id of the dimension of that name in the group or the nearest above it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_dimid(group: c_int, name: *const c_char, id: *mut c_int) -> c_int {
+    answer(|| {
+        let (_, group) = handle::group(group)?;
+        // SAFETY: the caller's string.
+        let name = names::normalized(unsafe { text(name) }?);
+        let found = group.group().find_dimension(&name)?.ok_or(Status::EBADDIM)?;
+        // SAFETY: the caller's place for an id.
+        unsafe { put(id, found.id()) };
+        Ok(())
+    })
+}
+
+/// Name and length of a dimension.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_dim(
+    group: c_int,
+    id: c_int,
+    name: *mut c_char,
+    len: *mut usize,
+) -> c_int {
+    answer(|| {
+        let (file, _) = handle::group(group)?;
+        let DimensionNode { dimension, .. } = file.dimension(id)?;
+        // SAFETY: the caller's room for a name.
+        unsafe { put_text(name, dimension.name()) };
+        if !len.is_null() {
+            let found = usize::try_from(dimension.len()).map_err(|_| Status::EDIMSIZE)?;
+            // SAFETY: the caller's place for a length.
+            unsafe { put(len, found) };
+        }
+        Ok(())
+    })
+}
+
+/// Name of a dimension.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_dimname(group: c_int, id: c_int, name: *mut c_char) -> c_int {
+    // SAFETY: as the caller promises.
+    unsafe { nc_inq_dim(group, id, name, null_mut()) }
+}
+
+/// Length of a dimension.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_dimlen(group: c_int, id: c_int, len: *mut usize) -> c_int {
+    // SAFETY: as the caller promises.
+    unsafe { nc_inq_dim(group, id, null_mut(), len) }
+}
+
+/// How many dimensions a group has.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_ndims(group: c_int, count: *mut c_int) -> c_int {
+    answer(|| {
+        let (_, group) = handle::group(group)?;
+        let found = counted(group.group().dimensions()?.len())?;
+        // SAFETY: the caller's place for a count.
+        unsafe { put(count, found) };
+        Ok(())
+    })
+}
+
+/// The ids of a group's dimensions in ascending order, on demand with those of the groups above.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_dimids(
+    group: c_int,
+    count: *mut c_int,
+    ids: *mut c_int,
+    include_parents: c_int,
+) -> c_int {
+    answer(|| {
+        let (file, group) = handle::group(group)?;
+        let mut found = Vec::new();
+        let group_count = if include_parents == 0 { 1 } else { usize::MAX };
+        for group in file.with_ancestors(group).take(group_count) {
+            found.extend(group?.group().dimensions()?.iter().map(isotach::Dimension::id));
+        }
+        found.sort_unstable();
+        // SAFETY: the caller's places for a count and as many ids.
+        unsafe { put(count, counted(found.len())?) };
+        // SAFETY: as above.
+        unsafe { put_list(ids, &found) };
+        Ok(())
+    })
+}
+
+/// The id of the first unlimited dimension of the group or the nearest above it; -1 where there is none.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_unlimdim(group: c_int, id: *mut c_int) -> c_int {
+    answer(|| {
+        let (file, group) = handle::group(group)?;
+        let found = first_unlimited(&file, group)?;
+        // SAFETY: the caller's place for an id.
+        unsafe { put(id, found.unwrap_or(-1)) };
+        Ok(())
+    })
+}
+
+/// The ids of a group's unlimited dimensions.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_unlimdims(
+    group: c_int,
+    count: *mut c_int,
+    ids: *mut c_int,
+) -> c_int {
+    answer(|| {
+        let (_, group) = handle::group(group)?;
+        let found = unlimited(&group)?;
+        // SAFETY: the caller's places for a count and as many ids.
+        unsafe { put(count, counted(found.len())?) };
+        // SAFETY: as above.
+        unsafe { put_list(ids, &found) };
+        Ok(())
+    })
+}
+
+/// The first unlimited dimension of the group or the nearest above it that has one.
+pub(crate) fn first_unlimited(file: &OpenFile, group: Arc<GroupNode>) -> Outcome<Option<c_int>> {
+    for group in file.with_ancestors(group) {
+        if let Some(&first) = unlimited(&*group?)?.first() {
+            return Ok(Some(first));
+        }
+    }
+    Ok(None)
+}
+
+/// The ids of the group's unlimited dimensions.
+fn unlimited(group: &GroupNode) -> Outcome<Vec<c_int>> {
+    let dimensions = group.group().dimensions()?;
+    let unlimited = dimensions.iter().filter(|dimension| dimension.is_unlimited());
+    Ok(unlimited.map(isotach::Dimension::id).collect())
+}

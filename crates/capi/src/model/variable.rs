@@ -1,0 +1,66 @@
+//! A variable of an open file, and what C programs say of it that is not in the file.
+
+use std::ffi::c_int;
+use std::sync::Arc;
+
+use isotach::{Variable, VariableWriter};
+
+use crate::status::{Outcome, Status};
+
+/// A variable of an open file.
+pub(crate) struct VariableNode {
+    /// Its varid.
+    pub(crate) id: c_int,
+    pub(crate) variable: Variable,
+    /// Where the file may be changed.
+    writer: Option<VariableWriter>,
+    settings: Arc<Settings>,
+}
+
+/// What stays the same for a variable when it is renamed.
+#[derive(Default)]
+struct Settings {
+    /// The phase of definitions in which it was defined; `None` where it was in the file.
+    defined_in: Option<u64>,
+}
+
+impl VariableNode {
+    /// A variable that was there when the file was opened.
+    pub(super) fn existing(id: c_int, variable: Variable, writer: Option<VariableWriter>) -> Self {
+        Self { id, variable, writer, settings: Arc::default() }
+    }
+
+    /// A variable that was defined in that phase of definitions.
+    pub(super) fn defined(
+        id: c_int,
+        variable: Variable,
+        writer: VariableWriter,
+        phase: u64,
+    ) -> Self {
+        let settings = Arc::new(Settings { defined_in: Some(phase) });
+        Self { id, variable, writer: Some(writer), settings }
+    }
+
+    /// The same variable under the name and path that it has now.
+    pub(super) fn renewed(&self) -> Outcome<Self> {
+        let variable = match &self.writer {
+            Some(writer) => writer.variable()?,
+            None => self.variable.clone(),
+        };
+        let settings = Arc::clone(&self.settings);
+        Ok(Self { id: self.id, variable, writer: self.writer.clone(), settings })
+    }
+
+    /// The writer.
+    ///
+    /// # Errors
+    /// `NC_EPERM` where the file was opened for reading.
+    pub(crate) fn writer(&self) -> Outcome<&VariableWriter> {
+        self.writer.as_ref().ok_or(Status::EPERM)
+    }
+
+    /// Whether how it is stored can still be said: it was defined in this phase of definitions.
+    pub(crate) fn is_open(&self, phase: u64) -> bool {
+        self.settings.defined_in == Some(phase)
+    }
+}

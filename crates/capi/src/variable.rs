@@ -1,0 +1,265 @@
+//! Variables: defining, asking, renaming; how they are stored is in the files beside this one.
+
+use std::ffi::{c_char, c_int};
+use std::ptr::null_mut;
+use std::sync::Arc;
+
+use isotach::model::{DataType, names};
+use isotach::{Dimension, DimensionHandle, Format, VariableOptions};
+
+use crate::boundary::{answer, checked, counted, list, put, put_list, put_text, text};
+use crate::handle;
+use crate::model::{GroupNode, OpenFile, Phase, VariableNode};
+use crate::status::{Outcome, Status};
+
+/// The varid that means the group itself.
+pub const NC_GLOBAL: c_int = -1;
+
+/// Numbers of netCDF's types that matter to rules.
+const NC_NAT: c_int = 0;
+const NC_DOUBLE: c_int = 6;
+const NC_STRING: c_int = 12;
+
+/// Dimensions that a variable of a netCDF-4 file can have: HDF5's limit.
+const MAX_RANK: usize = 32;
+
+/// The file, the group and the variable that two ids mean.
+pub(crate) fn find(
+    group: c_int,
+    id: c_int,
+) -> Outcome<(Arc<OpenFile>, Arc<GroupNode>, Arc<VariableNode>)> {
+    let (file, group) = handle::group(group)?;
+    let variable = group.variable(id)?;
+    Ok((file, group, variable))
+}
+
+/// Defines a variable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_def_var(
+    group: c_int,
+    name: *const c_char,
+    type_id: c_int,
+    dimension_count: c_int,
+    dimensions: *const c_int,
+    id: *mut c_int,
+) -> c_int {
+    answer(|| {
+        let (file, group) = handle::group(group)?;
+        let count = usize::try_from(dimension_count);
+        if file.is_hdf5() && count.is_ok_and(|count| count > MAX_RANK) {
+            return Err(Status::EMAXDIMS);
+        }
+        file.check_define_mode()?;
+        let _phase = file.defining()?;
+        // SAFETY: the caller's string.
+        let name = checked(unsafe { text(name) }?)?;
+        check_type(file.format, type_id)?;
+        let count = count.map_err(|_| Status::EINVAL)?;
+        if is_taken(&file, &group, &name)? {
+            return Err(Status::ENAMEINUSE);
+        }
+        // SAFETY: the caller's list.
+        let along = unsafe { list(dimensions, count) }?;
+        let along = along.iter().map(|&id| dimension_handle(&file, id));
+        let along: Vec<DimensionHandle> = along.collect::<Outcome<_>>()?;
+        let data_type = type_of_new(&file, type_id)?;
+        let options = VariableOptions::default();
+        let writer = group.writing()?.define_variable(&name, data_type, &along, options)?;
+        let new = group.add_variable(writer, file.definitions())?;
+        // SAFETY: the caller's place for an id.
+        unsafe { put(id, new) };
+        Ok(())
+    })
+}
+
+/// Types that the format has.
+fn check_type(format: Format, id: c_int) -> Outcome {
+    match format {
+        _ if id == NC_NAT => Err(Status::EBADTYPE),
+        Format::NetCdf4 => Ok(()),
+        Format::NetCdf4Classic if id > NC_DOUBLE => Err(Status::ESTRICTNC3),
+        Format::NetCdf4Classic => Ok(()),
+        Format::Data64Bit if (1..NC_STRING).contains(&id) => Ok(()),
+        _ if (1..=NC_DOUBLE).contains(&id) => Ok(()),
+        _ => Err(Status::EBADTYPE),
+    }
+}
+
+/// Whether something in the group has a name that a variable cannot have beside it.
+fn is_taken(file: &OpenFile, group: &GroupNode, name: &str) -> Outcome<bool> {
+    if group.variable_id(name)?.is_some() {
+        return Ok(true);
+    }
+    if !file.is_hdf5() {
+        return Ok(false);
+    }
+    let group = group.group();
+    Ok(group.group(name)?.is_some() || group.types()?.iter().any(|user| user.name == name))
+}
+
+fn dimension_handle(file: &OpenFile, id: c_int) -> Outcome<DimensionHandle> {
+    file.dimension(id)?.handle.ok_or(Status::EPERM)
+}
+
+/// The type for a new variable. The engine has to know it, so that it cannot be changed from now on.
+fn type_of_new(file: &OpenFile, id: c_int) -> Outcome<DataType> {
+    if let DataType::User(_) = file.data_type(id)? {
+        file.commit_types()?;
+    }
+    file.data_type(id)
+}
+
+/// Renames a variable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_rename_var(group: c_int, id: c_int, name: *const c_char) -> c_int {
+    answer(|| {
+        let (file, group) = handle::group(group)?;
+        let writer = file.writer();
+        // SAFETY: the caller's string.
+        let name = unsafe { text(name) }?;
+        writer?;
+        let name = checked(name)?;
+        let phase = file.phase_mut();
+        let is_taken = group.variable_id(&name)?.is_some();
+        // Which of two faults is told depends on the format.
+        let node = match group.variable(id) {
+            _ if is_taken && !file.is_hdf5() => return Err(Status::ENAMEINUSE),
+            Err(_) if id == NC_GLOBAL && !file.is_hdf5() => return Err(Status::EGLOBAL),
+            Ok(_) if is_taken => return Err(Status::ENAMEINUSE),
+            found => found?,
+        };
+        let is_longer = name.len() > node.variable.name().len();
+        if file.has_modes() && *phase == Phase::Data && is_longer {
+            return Err(Status::ENOTINDEFINE);
+        }
+        node.writer()?.rename(&name)?;
+        group.renew_variables()
+    })
+}
+
+/// The id of the variable of that name in the group.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_varid(group: c_int, name: *const c_char, id: *mut c_int) -> c_int {
+    answer(|| {
+        let (_, group) = handle::group(group)?;
+        // SAFETY: the caller's string.
+        let name = names::normalized(unsafe { text(name) }?);
+        let found = group.variable_id(&name)?.ok_or(Status::ENOTVAR)?;
+        // SAFETY: the caller's place for an id.
+        unsafe { put(id, found) };
+        Ok(())
+    })
+}
+
+/// What a variable is; each result may be NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_var(
+    group: c_int,
+    id: c_int,
+    name: *mut c_char,
+    type_id: *mut c_int,
+    dimension_count: *mut c_int,
+    dimensions: *mut c_int,
+    attribute_count: *mut c_int,
+) -> c_int {
+    answer(|| {
+        let (file, group) = handle::group(group)?;
+        if id == NC_GLOBAL && file.is_hdf5() && !attribute_count.is_null() {
+            let found = counted(group.group().attributes()?.len())?;
+            // SAFETY: the caller's place for a count.
+            unsafe { put(attribute_count, found) };
+            return Ok(());
+        }
+        let node = group.variable(id)?;
+        // SAFETY: the caller's room for a name.
+        unsafe { put_text(name, node.variable.name()) };
+        if !type_id.is_null() {
+            let found = file.type_id(node.variable.data_type())?;
+            // SAFETY: the caller's place for a type.
+            unsafe { put(type_id, found) };
+        }
+        if !(dimension_count.is_null() && dimensions.is_null()) {
+            let along = node.variable.dimensions()?;
+            // SAFETY: the caller's place for a count.
+            unsafe { put(dimension_count, counted(along.len())?) };
+            if !dimensions.is_null() {
+                let ids: Vec<c_int> = along.iter().map(Dimension::id).collect();
+                // SAFETY: the caller's places for as many ids as there are.
+                unsafe { put_list(dimensions, &ids) };
+            }
+        }
+        if !attribute_count.is_null() {
+            let found = counted(node.variable.attributes()?.len())?;
+            // SAFETY: the caller's place for a count.
+            unsafe { put(attribute_count, found) };
+        }
+        Ok(())
+    })
+}
+
+/// A variable's name.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_varname(group: c_int, id: c_int, result: *mut c_char) -> c_int {
+    // SAFETY: as the caller promises.
+    unsafe { nc_inq_var(group, id, result, null_mut(), null_mut(), null_mut(), null_mut()) }
+}
+
+/// A variable's type.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_vartype(group: c_int, id: c_int, result: *mut c_int) -> c_int {
+    // SAFETY: as the caller promises.
+    unsafe { nc_inq_var(group, id, null_mut(), result, null_mut(), null_mut(), null_mut()) }
+}
+
+/// How many dimensions a variable has.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_varndims(group: c_int, id: c_int, result: *mut c_int) -> c_int {
+    // SAFETY: as the caller promises.
+    unsafe { nc_inq_var(group, id, null_mut(), null_mut(), result, null_mut(), null_mut()) }
+}
+
+/// The ids of a variable's dimensions.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_vardimid(group: c_int, id: c_int, result: *mut c_int) -> c_int {
+    // SAFETY: as the caller promises.
+    unsafe { nc_inq_var(group, id, null_mut(), null_mut(), null_mut(), result, null_mut()) }
+}
+
+/// How many attributes a variable, or with `NC_GLOBAL` a group, has.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_varnatts(group: c_int, id: c_int, count: *mut c_int) -> c_int {
+    answer(|| {
+        let (_, group) = handle::group(group)?;
+        let attributes = match id {
+            NC_GLOBAL => group.group().attributes()?,
+            _ => group.variable(id)?.variable.attributes()?,
+        };
+        // SAFETY: the caller's place for a count.
+        unsafe { put(count, counted(attributes.len())?) };
+        Ok(())
+    })
+}
+
+/// How many variables a group has.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_nvars(group: c_int, count: *mut c_int) -> c_int {
+    // SAFETY: as the caller promises.
+    unsafe { nc_inq_varids(group, count, null_mut()) }
+}
+
+/// The ids of a group's variables.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_inq_varids(group: c_int, count: *mut c_int, ids: *mut c_int) -> c_int {
+    answer(|| {
+        let (_, group) = handle::group(group)?;
+        let found = counted(group.variable_count()?)?;
+        // SAFETY: the caller's places for a count and as many ids.
+        unsafe { put(count, found) };
+        if !ids.is_null() {
+            let list: Vec<c_int> = (0..found).collect();
+            // SAFETY: as above.
+            unsafe { put_list(ids, &list) };
+        }
+        Ok(())
+    })
+}
