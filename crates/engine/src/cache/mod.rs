@@ -15,6 +15,7 @@ mod budget;
 mod entries;
 mod ghosts;
 pub(crate) mod read_ahead;
+mod spares;
 #[cfg(test)]
 mod tests;
 
@@ -26,6 +27,7 @@ use crate::plan::layout::ArrayId;
 pub use budget::memory_setting;
 use entries::{Entries, Place};
 use ghosts::Ghosts;
+use spares::Spares;
 
 /// Tells chunks apart: the array and the chunk's number in row-major order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -57,6 +59,8 @@ pub(crate) struct ChunkCache {
     entries: Mutex<Entries>,
     /// Tiles that are not kept.
     ghosts: Mutex<Ghosts>,
+    /// Memory of chunks that are gone; with those that are kept within the budget.
+    spares: Mutex<Spares>,
     budget: AtomicU64,
     hits: AtomicU64,
     misses: AtomicU64,
@@ -136,6 +140,7 @@ impl ChunkCache {
         Self {
             entries: Mutex::new(Entries::default()),
             ghosts: Mutex::default(),
+            spares: Mutex::default(),
             budget: AtomicU64::new(budget),
             hits: AtomicU64::new(0),
             misses: AtomicU64::new(0),
@@ -150,8 +155,22 @@ impl ChunkCache {
     pub(crate) fn set_budget(&self, bytes: u64) {
         self.budget.store(bytes, Relaxed);
         self.ghosts().shrink(bytes);
-        let gone = self.lock().shrink(bytes);
+        let (gone, kept_bytes) = {
+            let mut entries = self.lock();
+            (entries.shrink(bytes), entries.kept_bytes())
+        };
         // Freed without the lock.
+        drop(gone);
+        self.shrink_spares(kept_bytes);
+    }
+
+    fn spares(&self) -> MutexGuard<'_, Spares> {
+        self.spares.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Frees the memory for which the budget has no room beside the chunks that are kept.
+    fn shrink_spares(&self, kept_bytes: u64) {
+        let gone = self.spares().shrink(self.budget().saturating_sub(kept_bytes));
         drop(gone);
     }
 
@@ -237,7 +256,7 @@ impl ChunkCache {
         since: Since,
         decode: impl FnOnce(Vec<u8>) -> Result<Vec<u8>, E>,
     ) -> Result<Option<Decoded>, E> {
-        let (flight, gone) = {
+        let ((flight, gone), kept_bytes) = {
             let mut entries = self.lock();
             entries.touch(&key);
             match entries.find(&key) {
@@ -256,11 +275,11 @@ impl ChunkCache {
             }
             self.misses.fetch_add(1, Relaxed);
             match entries.take_off(key, bytes as u64, self.budget(), since.0) {
-                Some(taken) => taken,
+                Some(taken) => (taken, entries.kept_bytes()),
                 None => return Ok(None),
             }
         };
-        let spare = spare_memory(gone, bytes);
+        let spare = self.memory_for(bytes, gone, kept_bytes);
         // Lands empty, so that nobody waits for ever, where decoding fails or panics.
         let mut landing = Landing { cache: self, key, flight, decoded: None };
         let decoded = Arc::new(decode(spare)?);
@@ -272,21 +291,36 @@ impl ChunkCache {
 
     /// Forgets all chunks of a file.
     pub(crate) fn drop_file(&self, file: u64) {
-        let gone = self.lock().drop_file(file);
-        drop(gone);
+        let (gone, kept_bytes) = {
+            let mut entries = self.lock();
+            (entries.drop_file(file), entries.kept_bytes())
+        };
+        self.spares().give(unshared(gone));
+        self.shrink_spares(kept_bytes);
         self.ghosts().drop_file(file);
+    }
+
+    /// Memory for `bytes` bytes: of what had to go, or of what went before.
+    fn memory_for(&self, bytes: usize, gone: Vec<Place>, kept_bytes: u64) -> Vec<u8> {
+        let mut gone = unshared(gone);
+        let found = gone.find(|memory| spares::fits(memory, bytes));
+        let memory = {
+            let mut spares = self.spares();
+            let memory = found.or_else(|| spares.take(bytes));
+            spares.give(gone);
+            memory
+        };
+        self.shrink_spares(kept_bytes);
+        memory.unwrap_or_default()
     }
 }
 
-/// Memory for `bytes` bytes out of what had to go, where that is as large and nobody reads it any
-/// more: to touch memory for the first time costs about as much as to decode into it.
-fn spare_memory(gone: Vec<Place>, bytes: usize) -> Vec<u8> {
-    let unshared = gone.into_iter().filter_map(|place| match place {
+/// The memory of chunks that nobody reads any more.
+fn unshared(gone: Vec<Place>) -> impl Iterator<Item = Vec<u8>> {
+    gone.into_iter().filter_map(|place| match place {
         Place::Ready(decoded) => Arc::try_unwrap(decoded).ok(),
         Place::Flying(_) => None,
-    });
-    let fits = |memory: &Vec<u8>| (bytes..=bytes.saturating_mul(2)).contains(&memory.capacity());
-    unshared.into_iter().find(fits).unwrap_or_default()
+    })
 }
 
 impl Flight {

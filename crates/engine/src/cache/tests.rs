@@ -123,3 +123,33 @@ fn a_chunk_that_goes_leaves_its_memory_unless_somebody_reads_it() {
     assert_eq!(keep(2).0, 0);
     assert_eq!(read_on.len(), 100);
 }
+
+#[test]
+fn memory_of_a_closed_file_serves_the_next_within_the_budget() {
+    const CHUNK: usize = 1 << 20;
+    let cache = ChunkCache::new(3 * CHUNK as u64);
+    let spare_of = |file, number| {
+        let key = key(file, number);
+        let mut spare = 0;
+        let since = begin(&cache, &[key]);
+        let kept = cache.get_or_decode(key, CHUNK, since, |memory| {
+            spare = memory.capacity();
+            let mut memory = memory;
+            memory.resize(CHUNK, 1);
+            Ok::<_, Infallible>(memory)
+        });
+        assert!(kept.unwrap().is_some());
+        spare
+    };
+    assert_eq!([0, 1].map(|number| spare_of(1, number)), [0, 0]);
+    cache.drop_file(1);
+    assert_eq!(cache.statistics().kept_bytes, 0);
+    assert_eq!([0, 1, 2].map(|number| spare_of(2, number)), [CHUNK, CHUNK, 0]);
+    cache.drop_file(2);
+    cache.set_budget(CHUNK as u64);
+    assert_eq!(spare_of(3, 0), CHUNK);
+    cache.drop_file(3);
+    cache.set_budget(0);
+    cache.set_budget(CHUNK as u64);
+    assert_eq!(spare_of(4, 0), 0);
+}

@@ -3,7 +3,7 @@
 //! The contract:
 //! - A vector's length is set only after a read has counted every one of its bytes as written.
 //! - Numbers are plain bytes: any bytes are a value of theirs.
-//! - Advice to the kernel changes no contents.
+//! - Advice to the kernel is given on memory that holds nothing yet, or nothing any more.
 
 use std::mem::MaybeUninit;
 
@@ -18,25 +18,35 @@ const HUGE_PAGES_FROM: usize = 4 << 20;
 /// Asks the kernel to back fresh memory with huge pages. Does nothing for small memory, and where
 /// the kernel does not know how.
 pub fn advise_huge_pages(memory: &mut [MaybeUninit<u8>]) {
-    const PAGE: usize = 4096;
-    if memory.len() < HUGE_PAGES_FROM {
-        return;
+    if memory.len() >= HUGE_PAGES_FROM {
+        #[cfg(target_os = "linux")]
+        advise(memory, rustix::mm::Advice::LinuxHugepage);
     }
+}
+
+/// Lets the kernel take memory that nobody uses where it needs some; what it holds is lost then.
+pub(crate) fn offer_to_kernel(memory: &mut [MaybeUninit<u8>]) {
+    #[cfg(target_os = "linux")]
+    advise(memory, rustix::mm::Advice::LinuxFree);
+    #[cfg(not(target_os = "linux"))]
+    let _ = memory;
+}
+
+/// Gives advice on the whole pages of memory whose contents do not count.
+#[cfg(target_os = "linux")]
+fn advise(memory: &mut [MaybeUninit<u8>], advice: rustix::mm::Advice) {
+    const PAGE: usize = 4096;
     let start = memory.as_mut_ptr();
     let skipped = start.align_offset(PAGE);
     if skipped >= memory.len() {
         return;
     }
     let len = (memory.len() - skipped) / PAGE * PAGE;
-    #[cfg(target_os = "linux")]
-    // SAFETY: whole pages within the caller's memory; this advice does not touch what they hold.
+    // SAFETY: whole pages within the caller's memory, which holds nothing.
     unsafe {
-        let from = start.add(skipped).cast();
-        // Without huge pages it is only slower.
-        let _ = rustix::mm::madvise(from, len, rustix::mm::Advice::LinuxHugepage);
+        // Without the advice it is only slower.
+        let _ = rustix::mm::madvise(start.add(skipped).cast(), len, advice);
     }
-    #[cfg(not(target_os = "linux"))]
-    let _ = len;
 }
 
 /// A vector of `count` elements of which `read` fills the bytes and gives them back. `None` where
