@@ -19,4 +19,5 @@ mod handle;
 mod memory;
 mod model;
 pub mod status;
+pub mod stock;
 pub mod variable;

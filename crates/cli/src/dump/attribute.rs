@@ -4,7 +4,8 @@ use isotach::model::{Atomic, DataType, UserClass, Values};
 use isotach::{Attribute, Format, Group, Variable};
 
 use super::text::{self, Place};
-use super::time::TimeUnits;
+
+use super::time;
 use super::value::{self, as_i128};
 use super::{Dump, name, number};
 use crate::error::Result;
@@ -153,11 +154,11 @@ impl Dump<'_, '_> {
         if value::as_f64(values, 0).is_none() {
             return Ok(());
         }
-        let Some(units) = TimeUnits::of(variable) else { return Ok(()) };
+        let Some(units) = time::units_of(variable) else { return Ok(()) };
         let wrap = values.len() > 2;
         let mut position = 0;
         for index in 0..values.len() {
-            let Some(mut shown) = units.shown(values, index, separator) else { continue };
+            let Some(mut shown) = time::shown(&units, values, index, separator) else { continue };
             if index + 1 < values.len() {
                 shown.push(',');
             }

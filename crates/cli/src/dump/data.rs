@@ -5,7 +5,7 @@ use isotach::{Dimension, Group, Variable};
 
 use super::printf::Format;
 use super::text::Row;
-use super::time::{TimeUnits, char_attribute};
+use super::time::{char_attribute, units_of};
 use super::value::Style;
 use super::{Dump, Language, name};
 use crate::error::Result;
@@ -278,7 +278,7 @@ impl Dump<'_, '_> {
     fn style(&self, variable: &Variable) -> Result<Style> {
         let time = self.options.time_separator().and_then(|separator| {
             let parent = self.bounds.as_ref().filter(|(name, _)| name == variable.name());
-            let units = TimeUnits::of(parent.map_or(variable, |(_, parent)| parent))?;
+            let units = units_of(parent.map_or(variable, |(_, parent)| parent))?;
             Some((units, separator))
         });
         let precision = self.options.precision;

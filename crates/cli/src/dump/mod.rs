@@ -9,7 +9,6 @@
 //! ```
 
 mod attribute;
-mod calendar;
 mod data;
 mod header;
 mod json;

@@ -2,10 +2,12 @@
 
 use isotach::model::{DataType, Field, UserClass, UserType, Values};
 
+use isotach_calendar::TimeUnits;
+
 use super::number;
 use super::printf::Format;
 use super::text::{self, Place};
-use super::time::TimeUnits;
+use super::time;
 
 /// Significant digits of floats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +40,7 @@ impl Style {
             return text.push(b'_');
         }
         if let Some((units, separator)) = &self.time
-            && let Some(date) = units.shown(values, index, *separator)
+            && let Some(date) = time::shown(units, values, index, *separator)
         {
             return text.extend_from_slice(date.as_bytes());
         }

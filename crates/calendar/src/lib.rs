@@ -1,11 +1,15 @@
-//! Calendars: hours since 1970 and dates, as `ncdump -t` computes them.
+//! Times of the CF conventions: hours since 1970 and dates, as `ncdump -t` computes them.
 //!
 //! The order of the floating-point operations is that of the cdtime library in `ncdump`, because
 //! the seconds that are shown depend on it.
 
+mod units;
+
+pub use units::{TimeUnits, Unit, parse_date};
+
 /// The calendars of the CF conventions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Calendar {
+pub enum Calendar {
     /// Julian until 4 October 1582, Gregorian from 15 October 1582 on.
     Mixed,
     Gregorian,
@@ -16,17 +20,21 @@ pub(super) enum Calendar {
     AllLeap,
     /// 12 months of 30 days.
     Day360,
+    /// One year of 365 days that comes again and again.
+    Climatology,
 }
 
 /// A date and the hours of its day.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Date {
-    pub(super) year: i64,
-    pub(super) month: i64,
-    pub(super) day: i64,
-    pub(super) hour: f64,
+pub struct Date {
+    pub year: i64,
+    pub month: i64,
+    pub day: i64,
+    pub hour: f64,
 }
 
+/// What text that is no date stands for.
+const NO_DATE: Date = Date { year: 0, month: 1, day: 1, hour: 0.0 };
 const BASE_YEAR: i64 = 1970;
 /// Relative times go through hours since this year.
 const MIDDLE: Date = Date { year: 1979, month: 1, day: 1, hour: 0.0 };
@@ -36,28 +44,33 @@ const MONTH_DAYS: [i64; 12] = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 impl Calendar {
     /// The calendar that an attribute names; [`Calendar::Mixed`] for any other text. Like `ncdump`
-    /// it takes a beginning of a name for the name. `None` for climatologies without years.
-    pub(super) fn named(attribute: &[u8]) -> Option<Self> {
-        let names: [(&str, Option<Self>); 12] = [
-            ("gregorian", Some(Self::Mixed)),
-            ("standard", Some(Self::Mixed)),
-            ("proleptic_gregorian", Some(Self::Gregorian)),
-            ("noleap", Some(Self::NoLeap)),
-            ("no_leap", Some(Self::NoLeap)),
-            ("365_day", Some(Self::NoLeap)),
-            ("allleap", Some(Self::AllLeap)),
-            ("all_leap", Some(Self::AllLeap)),
-            ("366_day", Some(Self::AllLeap)),
-            ("360_day", Some(Self::Day360)),
-            ("julian", Some(Self::Julian)),
-            ("none", None),
+    /// it takes a beginning of a name for the name.
+    pub fn named(attribute: &[u8]) -> Self {
+        let names = [
+            ("gregorian", Self::Mixed),
+            ("standard", Self::Mixed),
+            ("proleptic_gregorian", Self::Gregorian),
+            ("noleap", Self::NoLeap),
+            ("no_leap", Self::NoLeap),
+            ("365_day", Self::NoLeap),
+            ("allleap", Self::AllLeap),
+            ("all_leap", Self::AllLeap),
+            ("366_day", Self::AllLeap),
+            ("360_day", Self::Day360),
+            ("julian", Self::Julian),
+            ("none", Self::Climatology),
         ];
         let text = attribute.split(|&byte| byte == 0).next().unwrap_or_default();
         let whole = text.len() < attribute.len();
         let named = names.iter().find(|(name, _)| {
             if whole { name.as_bytes() == text } else { name.as_bytes().starts_with(text) }
         });
-        named.map_or(Some(Self::Mixed), |(_, calendar)| *calendar)
+        named.map_or(Self::Mixed, |(_, calendar)| *calendar)
+    }
+
+    /// False where dates are days of any year.
+    pub fn has_years(self) -> bool {
+        self != Self::Climatology
     }
 
     fn is_leap(self, year: i64) -> bool {
@@ -67,11 +80,16 @@ impl Calendar {
             Self::Gregorian | Self::Mixed => {
                 year.rem_euclid(4) == 0 && (year.rem_euclid(100) != 0 || year.rem_euclid(400) == 0)
             }
-            Self::NoLeap | Self::Day360 => false,
+            Self::NoLeap | Self::Day360 | Self::Climatology => false,
         }
     }
 
-    /// Days from the begin of 1970 to that of `year`.
+    /// The year that hours are counted from.
+    fn base_year(self) -> i64 {
+        if self.has_years() { BASE_YEAR } else { 0 }
+    }
+
+    /// Days from the begin of 1970 to that of `year`; of climatologies from year 0.
     fn days_to_year(self, year: i64) -> i64 {
         let leap_days = |year: i64| {
             let before = year - 1;
@@ -81,9 +99,9 @@ impl Calendar {
                 _ => fourths - before.div_euclid(100) + before.div_euclid(400),
             }
         };
-        let years = year - BASE_YEAR;
+        let years = year - self.base_year();
         match self {
-            Self::NoLeap => 365 * years,
+            Self::NoLeap | Self::Climatology => 365 * years,
             Self::AllLeap => 366 * years,
             Self::Day360 => 360 * years,
             _ => 365 * years + leap_days(year) - leap_days(BASE_YEAR),
@@ -100,7 +118,7 @@ impl Calendar {
     }
 
     /// Hours since 1970.
-    pub(super) fn hours(self, date: Date) -> f64 {
+    pub fn hours(self, date: Date) -> f64 {
         let days = self.days_to_year(date.year) + self.day_of_year(date) - 1;
         days as f64 * 24.0 + date.hour
     }
@@ -114,7 +132,7 @@ impl Calendar {
             hour -= 24.0;
         }
         let days = day_of_year - 1;
-        let mut year = BASE_YEAR + days.div_euclid(366);
+        let mut year = self.base_year() + days.div_euclid(366);
         while self.days_to_year(year + 1) <= days {
             year += ((days - self.days_to_year(year)) / 366).max(1);
         }
@@ -122,6 +140,7 @@ impl Calendar {
             year -= 1;
         }
         let (month, day) = self.month_and_day(year, days - self.days_to_year(year) + 1);
+        let year = if self.has_years() { year } else { 0 };
         Date { year, month, day, hour }
     }
 
@@ -141,7 +160,7 @@ impl Calendar {
     }
 
     /// The date `hours` after `date`.
-    pub(super) fn add_hours(self, date: Date, hours: f64) -> Date {
+    pub fn add_hours(self, date: Date, hours: f64) -> Date {
         if self != Self::Mixed {
             return self.date(self.hours(date) + hours);
         }
@@ -163,7 +182,7 @@ impl Calendar {
     }
 
     /// The begin of the month that is `months` after the one of `date`.
-    pub(super) fn add_months(self, date: Date, months: i64) -> Date {
+    pub fn add_months(self, date: Date, months: i64) -> Date {
         let calendar = if self == Self::Mixed { Self::Gregorian } else { self };
         let begin = calendar.date(calendar.hours(date));
         let months = months.saturating_add(begin.month - 1);
@@ -218,6 +237,8 @@ mod tests {
             (Calendar::Mixed, date(1582, 10, 16), -2.0, date(1582, 10, 4)),
             (Calendar::NoLeap, date(2000, 2, 28), 1.0, date(2000, 3, 1)),
             (Calendar::Day360, date(2000, 2, 28), 3.0, date(2000, 3, 1)),
+            (Calendar::Climatology, date(0, 12, 31), 1.0, date(0, 1, 1)),
+            (Calendar::Climatology, date(0, 3, 4), -365.0 * 5.0, date(0, 3, 4)),
             (Calendar::NoLeap, date(1, 1, 1), 365.0 * 3000.0, date(3001, 1, 1)),
             (Calendar::Gregorian, date(1970, 1, 1), -1.0, date(1969, 12, 31)),
             (Calendar::Gregorian, date(1970, 1, 1), -719_528.0, date(0, 1, 1)),
