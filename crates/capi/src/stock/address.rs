@@ -337,3 +337,92 @@ pub unsafe extern "C" fn nc__testurl(text: *const c_char, name: *mut *mut c_char
     }
     1
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_have_parts() {
+        let text = |part: &Option<Vec<u8>>| {
+            part.as_deref().map_or_else(String::new, |part| String::from_utf8_lossy(part).into())
+        };
+        for (address, parts) in [
+            ("http://h/p", ["h", "", "/p", "", ""]),
+            (" http://h ", ["h", "", "", "", ""]),
+            ("http:///p", ["", "", "/p", "", ""]),
+            (
+                "http://u:p%20w@h:80/p?x=1&y#mode=nczarr,s3&z",
+                ["h", "80", "/p", "x=1&y", "mode=nczarr,s3&z"],
+            ),
+            ("[a=b][c]http://h/p#d=e", ["h", "", "/p", "", "a=b&c&d=e"]),
+            ("https://h/p#mode=a&MODE=b", ["h", "", "/p", "", "mode=a"]),
+            ("http://h?q#f", ["h", "", "", "q", "f"]),
+            ("file:///x/y.nc#mode=bytes", ["", "", "/x/y.nc", "", "mode=bytes"]),
+            ("file:/x", ["", "", "/x", "", ""]),
+            ("file://x/y", ["", "", "x/y", "", ""]),
+            ("file:c:/x", ["", "", "c:/x", "", ""]),
+        ] {
+            let found = Address::parse(address.as_bytes()).unwrap();
+            let Address { host, port, path, query, fragment, .. } = &found;
+            assert_eq!([host, port, path, query, fragment].map(text), parts, "{address}");
+        }
+        let login = Address::parse(b"http://u:p%20w@h").unwrap().user;
+        assert_eq!(login, Some((b"u".to_vec(), b"p w".to_vec())));
+    }
+
+    #[test]
+    fn paths_are_no_addresses() {
+        for text in [
+            "",
+            "x.nc",
+            "/x/y.nc",
+            "c:\\x",
+            "c:/x",
+            "x:y",
+            "http:/x",
+            "://h",
+            "file:x/y",
+            "file:////x",
+            "http://@h/p",
+            "http://u@h/p",
+            "http://u:@h",
+            "http://:p@h",
+            "http://h:/p",
+            "http://:8/p",
+            "http://h:x/p",
+            "[a",
+            "[a]",
+            "[a=b]x",
+        ] {
+            assert_eq!(Address::parse(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn addresses_are_put_together() {
+        let build = |address: *mut Uri, flags| {
+            // SAFETY: an address from `ncuriparse`; its text is freed here.
+            unsafe {
+                let built = ncuribuild(address, c"<".as_ptr(), c">".as_ptr(), flags);
+                let text = String::from_utf8_lossy(bytes(built).unwrap()).into_owned();
+                free(built);
+                text
+            }
+        };
+        let mut address = null_mut();
+        // SAFETY: strings and a place of this test, and an address that only it has.
+        unsafe {
+            let text = c"http://u:p%20w@h:80/a b?q#mode=x";
+            assert_eq!(ncuriparse(text.as_ptr(), &mut address), 0);
+            assert_eq!(build(address, 0), "<http://h:80>");
+            assert_eq!(build(address, part::PATH | part::QUERY), "<http://h:80/a b>?q");
+            for (key, value) in [(c"mode", c"y"), (c"other", c"z")] {
+                assert_eq!(ncuriappendfragmentkey(address, key.as_ptr(), value.as_ptr()), 0);
+            }
+            assert_eq!(build(address, 31), "<http://u:p%20w@h:80/a%20b>?q#mode=x,y&other=z");
+            ncurifree(address);
+            assert_eq!(ncuriparse(c"x.nc".as_ptr(), &mut address), Status::EDAPURL.0);
+        }
+    }
+}

@@ -156,7 +156,7 @@ pub unsafe extern "C" fn Cdh2e(time: *const Time, hours: *mut f64) {
         () => (time.year.saturating_add(time.base_year), time.base_year),
     };
     // Years beyond this are not dates of anything; bounded so that days stay in 64 bits.
-    let year_of = |year: c_long| (year as i64).clamp(-1_000_000_000, 1_000_000_000);
+    let year_of = |year: c_long| year.clamp(-1_000_000_000, 1_000_000_000);
     let (month, day) = (i64::from(time.month), i64::from(time.day));
     let date = Date { year: year_of(year), month, day, hour: time.hour };
     let begin = Date { year: year_of(base), month: 1, day: 1, hour: 0.0 };
