@@ -12,12 +12,14 @@ use std::ffi::{CString, c_int};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use isotach::{Dimension, DimensionHandle, File, Format, Writer};
+use isotach::{Dimension, DimensionHandle, File, Format, HeaderRoom, Writer};
 
 pub(crate) use group::GroupNode;
 pub(crate) use types::TypeNode;
 pub(crate) use variable::VariableNode;
 
+use crate::file::mode::{Mode, NC_CLASSIC_MODEL};
+use crate::file::{Edited, Memory};
 use crate::status::{Outcome, Status};
 
 /// A file between `nc_open` or `nc_create` and `nc_close`.
@@ -26,11 +28,15 @@ pub(crate) struct OpenFile {
     pub(crate) id: c_int,
     /// The path as the caller gave it.
     pub(crate) path: CString,
-    /// The flags as the caller gave them.
-    pub(crate) mode: c_int,
+    /// The flags that hold for it.
+    pub(crate) mode: Mode,
     pub(crate) format: Format,
     /// Its writer, where it may be changed.
     pub(crate) writer: Option<Writer>,
+    /// Its share in a file that this process changes: also where somebody else does and this one reads.
+    pub(crate) edited: Option<Edited>,
+    /// `None` on disk.
+    pub(crate) memory: Option<Memory>,
     /// Held for writing while something is defined or the phase changes, for reading while values move.
     phase: RwLock<Phase>,
     /// Counts the phases of definitions that are over.
@@ -46,8 +52,11 @@ pub(crate) struct OpenFile {
 pub(crate) enum Phase {
     /// Define mode of a file that was just created.
     Creating,
-    /// Define mode entered by `nc_redef`.
-    Redefining,
+    /// Define mode of a file that was there.
+    Redefining {
+        /// Whether what was there before is stored, so that `nc_abort` can go back to it.
+        is_stored: bool,
+    },
     /// Data mode.
     Data,
 }
@@ -70,45 +79,73 @@ pub(crate) struct DimensionNode {
 }
 
 impl OpenFile {
-    /// A file that is only read.
-    pub(crate) fn reading(path: CString, mode: c_int, file: &File) -> Outcome<Self> {
+    /// A file that is only read; `edited` where this process changes it elsewhere.
+    pub(crate) fn reading(
+        path: CString,
+        mode: Mode,
+        file: &File,
+        edited: Option<Edited>,
+    ) -> Outcome<Self> {
         let root = GroupNode::root(file.root(), None);
-        Ok(Self::new(path, mode, file.format()?, root, None, Phase::Data))
+        Ok(Self { edited, ..Self::new(path, mode, file.format()?, root) })
     }
 
     /// A file that may be changed.
     pub(crate) fn writing(
         path: CString,
-        mode: c_int,
-        writer: Writer,
+        mode: Mode,
+        edited: Edited,
         phase: Phase,
     ) -> Outcome<Self> {
+        let writer = edited.writer.clone();
         let file = writer.file();
         let root = GroupNode::root(file.root(), Some(writer.root()));
-        Ok(Self::new(path, mode, file.format()?, root, Some(writer), phase))
+        let opened = Self::new(path, mode, file.format()?, root);
+        // Definitions that belong together are not stored in parts.
+        writer.hold_commits(phase == Phase::Creating && opened.has_modes());
+        let phase = RwLock::new(phase);
+        Ok(Self { writer: Some(writer), edited: Some(edited), phase, ..opened })
     }
 
-    fn new(
-        path: CString,
-        mode: c_int,
-        format: Format,
-        root: GroupNode,
-        writer: Option<Writer>,
-        phase: Phase,
-    ) -> Self {
+    fn new(path: CString, mode: Mode, format: Format, root: GroupNode) -> Self {
         let groups = Groups { nodes: vec![Arc::new(root)], is_complete: false };
+        let format = match format {
+            // Who says so cannot leave the classic model.
+            Format::NetCdf4 if mode.has(NC_CLASSIC_MODEL) => Format::NetCdf4Classic,
+            format => format,
+        };
         Self {
             id: 0,
             path,
-            mode,
+            mode: mode.of_format(format),
             format,
-            writer,
-            phase: RwLock::new(phase),
+            writer: None,
+            edited: None,
+            memory: None,
+            phase: RwLock::new(Phase::Data),
             ended_definitions: AtomicU64::new(0),
             groups: RwLock::new(groups),
             dimensions: RwLock::default(),
             types: RwLock::default(),
         }
+    }
+
+    pub(crate) fn in_memory(self, memory: Memory) -> Self {
+        Self { memory: Some(memory), ..self }
+    }
+
+    /// Looks at a file anew that is only read: what others have stored by now is seen.
+    pub(crate) fn refresh(&self) -> Outcome {
+        let mut file = self.group(0)?.group().file().clone();
+        if !file.refresh()? && self.edited.is_none() {
+            return Ok(());
+        }
+        let root = Arc::new(GroupNode::root(file.root(), None));
+        *self.groups.write().unwrap_or_else(PoisonError::into_inner) =
+            Groups { nodes: vec![root], is_complete: false };
+        self.dimensions.write().unwrap_or_else(PoisonError::into_inner).clear();
+        self.forget_types();
+        Ok(())
     }
 
     pub(crate) fn with_id(self, id: c_int) -> Self {
@@ -155,7 +192,7 @@ impl OpenFile {
             if self.has_modes() {
                 return Err(Status::ENOTINDEFINE);
             }
-            *phase = Phase::Redefining;
+            *phase = Phase::Redefining { is_stored: false };
         }
         Ok(phase)
     }
@@ -185,13 +222,16 @@ impl OpenFile {
                 return Err(Status::EINDEFINE);
             }
             drop(phase);
-            self.end_definitions(&mut self.phase_mut())?;
+            self.end_definitions(&mut self.phase_mut(), HeaderRoom::default())?;
         }
     }
 
     /// Goes to data mode.
-    pub(crate) fn end_definitions(&self, phase: &mut Phase) -> Outcome {
+    pub(crate) fn end_definitions(&self, phase: &mut Phase, room: HeaderRoom) -> Outcome {
         self.commit_types()?;
+        let writer = self.writer()?;
+        writer.end_definitions(room)?;
+        writer.hold_commits(false);
         self.ended_definitions.fetch_add(1, Ordering::Relaxed);
         *phase = Phase::Data;
         Ok(())

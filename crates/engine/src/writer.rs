@@ -80,6 +80,21 @@ impl Writer {
         self.session.commit()
     }
 
+    /// Ends a round of definitions as `nc__enddef` does: what was defined is held against the format, and
+    /// a classic file gets this room in place of what its options said. Nothing is committed.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Format`] where the format cannot hold what is defined.
+    pub fn end_definitions(&self, room: HeaderRoom) -> Result<()> {
+        self.session.end_definitions(room)
+    }
+
+    /// Says whether changes wait for the caller's own commit, however long that takes, as when
+    /// definitions are made that belong together.
+    pub fn hold_commits(&self, holds: bool) {
+        self.session.hold_commits(holds);
+    }
+
     /// Commits and closes. All handles of this file give [`crate::ErrorKind::Closed`] from then on,
     /// also where it fails: then the file is as after [`Writer::discard`].
     pub fn close(self) -> Result<()> {

@@ -126,6 +126,11 @@ impl OpenFile {
         Ok(())
     }
 
+    /// Forgets what was found in the file.
+    pub(super) fn forget_types(&self) {
+        *self.types.write().unwrap_or_else(PoisonError::into_inner) = Types::default();
+    }
+
     fn with_types<T>(&self, look: impl FnOnce(&mut Types) -> Outcome<T>) -> Outcome<T> {
         if !self.with_known_types(|types| Ok(types.is_complete))? {
             let mut nodes = Vec::new();

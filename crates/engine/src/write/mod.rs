@@ -30,6 +30,7 @@ use crate::draft::{AttributeOwner, Draft, VariableId};
 use crate::error::Result;
 use crate::read::Array;
 use crate::variable::StorageInfo;
+use crate::writer::HeaderRoom;
 
 /// A file that takes values, and what a draft says, in one of the formats.
 pub(crate) trait Backend: Send + Sync {
@@ -67,6 +68,11 @@ pub(crate) trait Backend: Send + Sync {
 
     /// True where it is settled how the variable is stored.
     fn has_values(&self, id: VariableId) -> bool;
+
+    /// Ends a round of definitions: the draft is held against the format, which may leave room for more.
+    fn end_definitions(&mut self, _draft: &Draft, _room: HeaderRoom) -> Result<()> {
+        Ok(())
+    }
 
     /// Makes the draft, and all elements that were put, the state of the file; all or nothing. Where
     /// that fails, the next call does it.

@@ -4,6 +4,7 @@
 //! alone. So a commit never meets a half-written array.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ use crate::draft::{AttributeOwner, Defined, Draft, FILL_VALUE, Item, VariableDra
 use crate::error::{DefinitionFault, Error, ErrorKind, Result, User};
 use crate::read::Array;
 use crate::variable::StorageInfo;
-use crate::writer::{Fill, VariableOptions};
+use crate::writer::{Fill, HeaderRoom, VariableOptions};
 
 /// See the module.
 pub(crate) struct Session {
@@ -36,6 +37,8 @@ struct Shared {
     clock: Option<Arc<Clock>>,
     /// Why the last commit that nobody asked for failed, until somebody is told.
     failed: Mutex<Option<Error>>,
+    /// Whether only the caller commits for the time being.
+    holds: AtomicBool,
 }
 
 struct State {
@@ -56,7 +59,13 @@ impl Session {
         let interval = commit_interval.filter(|_| home.is_seen());
         let clock = interval.map(|interval| Arc::new(Clock::new(interval)));
         let state = RwLock::new(State { draft, backend, home, is_closed: false });
-        let shared = Arc::new(Shared { name, state, clock, failed: Mutex::default() });
+        let shared = Arc::new(Shared {
+            name,
+            state,
+            clock,
+            failed: Mutex::default(),
+            holds: AtomicBool::new(false),
+        });
         Self { shared, process: std::process::id() }
     }
 
@@ -205,6 +214,18 @@ impl Session {
     pub(crate) fn storage_info(&self, id: VariableId) -> Result<StorageInfo> {
         let state = self.shared()?;
         state.backend.storage_info(&state.draft, state.draft.owner(id))
+    }
+
+    /// Ends a round of definitions.
+    pub(crate) fn end_definitions(&self, room: HeaderRoom) -> Result<()> {
+        let mut state = self.alone()?;
+        let State { draft, backend, .. } = &mut *state;
+        backend.end_definitions(draft, room)
+    }
+
+    /// Says whether only the caller commits from now on.
+    pub(crate) fn hold_commits(&self, holds: bool) {
+        self.shared.holds.store(holds, Relaxed);
     }
 
     /// Makes what was done since the last commit a part of the file.
@@ -383,6 +404,9 @@ impl Shared {
         let mut state = self.alone();
         if state.is_closed {
             return false;
+        }
+        if self.holds.load(Relaxed) {
+            return true;
         }
         if let Err(error) = self.commit(&mut state) {
             *self.failed() = Some(error);

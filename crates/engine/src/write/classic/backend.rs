@@ -65,13 +65,7 @@ impl ClassicBackend {
             reading: FileNumber::new(),
             was_read: AtomicBool::new(false),
         };
-        let spacing = Spacing {
-            h_minfree: room.header_free,
-            v_align: room.fixed_alignment,
-            v_minfree: room.fixed_free,
-            r_align: room.record_alignment,
-        };
-        Self { target, spacing, state: RwLock::new(state) }
+        Self { target, spacing: spacing(room), state: RwLock::new(state) }
     }
 
     /// The file that the storage holds; a commit that was interrupted is finished first.
@@ -105,11 +99,11 @@ impl ClassicBackend {
             return Ok(state);
         }
         drop(state);
-        self.define(draft, &mut self.alone())?;
+        self.define(draft, &mut self.alone(), self.spacing)?;
         Ok(self.state.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn define(&self, draft: &Draft, state: &mut State) -> Result<()> {
+    fn define(&self, draft: &Draft, state: &mut State, spacing: Spacing) -> Result<()> {
         if state.revision == Some(draft.revision()) {
             return Ok(());
         }
@@ -124,7 +118,6 @@ impl ClassicBackend {
             draft.variable(id).is_ok_and(|variable| variable.options.fill != Fill::None)
         };
         let fill: Vec<bool> = variables.iter().map(has_fill).collect();
-        let spacing = self.spacing;
         state.writer.define(Definition { header, sources: &sources, fill: &fill, spacing })?;
         state.revision = Some(draft.revision());
         state.variables = variables;
@@ -238,6 +231,15 @@ impl ClassicBackend {
     fn deleted(&self) -> Error {
         let what = "variable";
         self.target.error(ErrorKind::Definition(DefinitionFault::Deleted { what }))
+    }
+}
+
+fn spacing(room: HeaderRoom) -> Spacing {
+    Spacing {
+        h_minfree: room.header_free,
+        v_align: room.fixed_alignment,
+        v_minfree: room.fixed_free,
+        r_align: room.record_alignment,
     }
 }
 
@@ -357,6 +359,16 @@ impl Backend for ClassicBackend {
 
     fn has_values(&self, _id: VariableId) -> bool {
         false
+    }
+
+    fn end_definitions(&mut self, draft: &Draft, room: HeaderRoom) -> Result<()> {
+        let spacing = spacing(room);
+        let mut state = self.alone();
+        if spacing != self.spacing {
+            // Room that is asked for is made even where nothing else changed.
+            state.revision = None;
+        }
+        self.define(draft, &mut state, spacing)
     }
 
     fn commit(&mut self, draft: &mut Draft) -> Result<()> {

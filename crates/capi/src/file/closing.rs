@@ -1,0 +1,128 @@
+//! What becomes of a file: stored, brought up to date, closed, left as it was, deleted.
+
+use std::ffi::{c_char, c_int};
+
+use isotach::{File, HeaderRoom};
+
+use super::path;
+use crate::boundary::answer;
+use crate::handle;
+use crate::model::{OpenFile, Phase};
+use crate::status::{Outcome, Status};
+
+/// Closes a file; what was changed is stored.
+#[unsafe(no_mangle)]
+pub extern "C" fn nc_close(id: c_int) -> c_int {
+    answer(|| close(&*handle::remove(id)?).map(drop))
+}
+
+/// Stores what was changed, for everybody to see; a file that is only read is looked at again.
+#[unsafe(no_mangle)]
+pub extern "C" fn nc_sync(id: c_int) -> c_int {
+    answer(|| {
+        let file = handle::file(id)?;
+        let Some(writer) = &file.writer else { return file.refresh() };
+        let _phase = file.moving_values()?;
+        Ok(writer.commit()?)
+    })
+}
+
+/// Closes a file without what was changed in define mode: a new file is gone.
+#[unsafe(no_mangle)]
+pub extern "C" fn nc_abort(id: c_int) -> c_int {
+    answer(|| {
+        let file = handle::remove(id)?;
+        let phase = *file.phase();
+        match (&file.writer, phase) {
+            (Some(writer), Phase::Creating) => {
+                discard(&file)?;
+                drop(writer.clone());
+                // A file that was emptied by `nc_create` is gone too.
+                match file.memory {
+                    None => remove(path::local(&file.path)),
+                    Some(_) => Ok(()),
+                }
+            }
+            (Some(_), Phase::Redefining { is_stored: true }) => discard(&file),
+            _ => close(&file).map(drop),
+        }
+    })
+}
+
+/// Deletes a file, which must be netCDF.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_delete(path: *const c_char) -> c_int {
+    answer(|| {
+        // SAFETY: the caller's string.
+        let path = unsafe { path::path(path) }?;
+        let path = path::local(&path);
+        File::open(path)?;
+        std::fs::remove_file(path).map_err(|error| error.raw_os_error().map_or(Status::EIO, Status))
+    })
+}
+
+/// Deletes a file as seen from a processor of a Cray T3E.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_delete_mp(path: *const c_char, _base_pe: c_int) -> c_int {
+    // SAFETY: the caller's string.
+    unsafe { nc_delete(path) }
+}
+
+/// Closes a file that no call finds any more; the bytes of one in memory that was changed.
+pub(super) fn close(file: &OpenFile) -> Outcome<Option<Vec<u8>>> {
+    let Some(edited) = &file.edited else { return Ok(None) };
+    if file.writer.is_some() {
+        let mut phase = file.phase_mut();
+        if *phase != Phase::Data
+            && let Err(status) = file.end_definitions(&mut phase, HeaderRoom::default())
+        {
+            drop(phase);
+            discard(file)?;
+            return Err(status);
+        }
+    }
+    let writer = edited.writer.clone();
+    if !edited.release() {
+        if file.writer.is_some() {
+            writer.commit()?;
+        }
+        return Ok(None);
+    }
+    let Some(bytes) = writer.into_bytes()? else { return Ok(None) };
+    if let Some(memory) = &file.memory {
+        memory.keep(&bytes)?;
+    }
+    Ok(Some(bytes))
+}
+
+/// Closes a file as it was stored last.
+fn discard(file: &OpenFile) -> Outcome {
+    let Some(edited) = &file.edited else { return Ok(()) };
+    edited.release();
+    Ok(edited.writer.clone().discard()?)
+}
+
+fn remove(path: &std::path::Path) -> Outcome {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Status::ECANTREMOVE),
+        _ => Ok(()),
+    }
+}
+
+/// Stores all files that are in data mode, as HDF5 does when a program ends without closing them.
+pub(super) extern "C" fn store_all() {
+    answer(|| {
+        for file in handle::all() {
+            let is_data = *file.phase() == Phase::Data;
+            if let Some(writer) = file.writer.as_ref().filter(|_| is_data) {
+                // Nobody is there to be told of a failure.
+                let _ = if file.memory.is_some() {
+                    close(&file).map(drop)
+                } else {
+                    Ok(writer.commit()?)
+                };
+            }
+        }
+        Ok(())
+    });
+}

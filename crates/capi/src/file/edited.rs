@@ -1,0 +1,181 @@
+//! Files that this process changes. Opened again, a file has one more id and the same writer: what one
+//! of them defines or writes, the others see, as HDF5 has it.
+
+use std::collections::BTreeMap;
+use std::fs::Metadata;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+
+use isotach::{CreateOptions, ErrorKind, File, Format, Overwrite, User, Writer};
+
+use super::closing::store_all;
+use super::library::edit_options;
+use crate::status::{Outcome, Status, status_of};
+
+/// An id's share in a file that may be changed; it ends with [`Edited::release`] or with this value.
+pub(crate) struct Edited {
+    pub(crate) writer: Writer,
+    /// `None` in memory, where nobody else can open it.
+    key: Option<Key>,
+    is_released: AtomicBool,
+}
+
+/// Device and number of a file.
+type Identity = (u64, u64);
+
+/// Which file, and which of its entries in the course of time.
+type Key = (Identity, u64);
+
+struct Entry {
+    number: u64,
+    writer: Writer,
+    user_count: usize,
+}
+
+static EDITED: Mutex<BTreeMap<Identity, Entry>> = Mutex::new(BTreeMap::new());
+/// Held while a file is being opened for changing or created, so that nobody does the same with it.
+static OPENING: Mutex<()> = Mutex::new(());
+static NEXT_NUMBER: AtomicU64 = AtomicU64::new(0);
+
+impl Edited {
+    /// A file in memory.
+    pub(super) fn in_memory(writer: Writer) -> Self {
+        Self::new(writer, None)
+    }
+
+    /// The file at a path, where this process changes it already.
+    pub(super) fn find(path: &Path) -> Option<Self> {
+        let mut all = all();
+        if all.is_empty() {
+            return None;
+        }
+        let identity = identity(&std::fs::metadata(path).ok()?);
+        let entry = all.get_mut(&identity)?;
+        entry.user_count += 1;
+        Some(Self::new(entry.writer.clone(), Some((identity, entry.number))))
+    }
+
+    /// Opens a file for changing it.
+    ///
+    /// # Errors
+    /// The operating system's own, `NC_ENOTNC` and what a broken file gives, `NC_EHDFERR` where another
+    /// process has the file.
+    pub(super) fn open(path: &Path) -> Outcome<Self> {
+        let _only = lock(&OPENING);
+        if let Some(found) = Self::find(path) {
+            return Ok(found);
+        }
+        let mut options = edit_options();
+        let writer = match options.open(path) {
+            // Classic files know no locks, and programs that run side by side write parts of one.
+            Err(error) if is_elsewhere(&error.kind) && is_classic(path) => {
+                options.lock = false;
+                options.open(path)
+            }
+            other => other,
+        };
+        let writer = writer.map_err(|error| match error.kind {
+            ErrorKind::InUse { .. } => Status::EHDFERR,
+            _ => status_of(&error),
+        })?;
+        Self::register(path, writer)
+    }
+
+    /// Creates a file. A classic one takes the place even of one that this process is writing, whose ids
+    /// lead to nothing from then on.
+    ///
+    /// # Errors
+    /// The operating system's own, `NC_EEXIST`.
+    pub(super) fn create(path: &Path, options: &CreateOptions) -> Outcome<Self> {
+        let _only = lock(&OPENING);
+        let is_hdf5 = matches!(options.format, Format::NetCdf4 | Format::NetCdf4Classic);
+        if options.overwrite != Overwrite::Never && !is_hdf5 {
+            Self::abandon(path)?;
+        }
+        let writer = options.create(path).map_err(|error| match &error.kind {
+            ErrorKind::Open(source) if source.kind() == io::ErrorKind::AlreadyExists => {
+                Status::EEXIST
+            }
+            // Whatever HDF5's reason is, netCDF-4 says this.
+            ErrorKind::Open(_) | ErrorKind::InUse { .. } if is_hdf5 => Status(libc::EACCES),
+            ErrorKind::Open(source) => source.raw_os_error().map_or(Status::EIO, Status),
+            _ => status_of(&error),
+        })?;
+        Self::register(path, writer)
+    }
+
+    /// Ends this share. True where it was the last one: then nobody finds the file any more.
+    pub(super) fn release(&self) -> bool {
+        if self.is_released.swap(true, Relaxed) {
+            return false;
+        }
+        let Some((identity, number)) = self.key else { return true };
+        let mut all = all();
+        let Some(entry) = all.get_mut(&identity).filter(|entry| entry.number == number) else {
+            // Another file took the place of this one.
+            return true;
+        };
+        entry.user_count -= 1;
+        let is_last = entry.user_count == 0;
+        if is_last {
+            all.remove(&identity);
+        }
+        is_last
+    }
+
+    fn new(writer: Writer, key: Option<Key>) -> Self {
+        static AT_EXIT: Once = Once::new();
+        // Where that cannot be had, what a program does not close is stored only every few seconds.
+        AT_EXIT.call_once(|| {
+            // SAFETY: the function stays as long as the library, which takes it back when it goes.
+            unsafe { libc::atexit(store_all) };
+        });
+        Self { writer, key, is_released: AtomicBool::new(false) }
+    }
+
+    fn register(path: &Path, writer: Writer) -> Outcome<Self> {
+        let identity = identity(&std::fs::metadata(path).map_err(|_| Status::EIO)?);
+        let number = NEXT_NUMBER.fetch_add(1, Relaxed);
+        all().insert(identity, Entry { number, writer: writer.clone(), user_count: 1 });
+        Ok(Self::new(writer, Some((identity, number))))
+    }
+
+    fn abandon(path: &Path) -> Outcome {
+        let Ok(found) = std::fs::metadata(path) else { return Ok(()) };
+        let entry = all().remove(&identity(&found));
+        match entry {
+            Some(entry) => Ok(entry.writer.discard()?),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Edited {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+fn is_elsewhere(kind: &ErrorKind) -> bool {
+    matches!(kind, ErrorKind::InUse { by: User::OtherWriter | User::OtherReader })
+}
+
+fn is_classic(path: &Path) -> bool {
+    let format = File::open(path).and_then(|file| file.format());
+    matches!(format, Ok(Format::Classic | Format::Offset64Bit | Format::Data64Bit))
+}
+
+fn identity(metadata: &Metadata) -> Identity {
+    (metadata.dev(), metadata.ino())
+}
+
+fn all() -> MutexGuard<'static, BTreeMap<Identity, Entry>> {
+    lock(&EDITED)
+}
+
+fn lock<T>(mutex: &'static Mutex<T>) -> MutexGuard<'static, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

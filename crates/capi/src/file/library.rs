@@ -1,0 +1,109 @@
+//! The library as a whole: its version, its errors in words, and what holds for files that are opened
+//! from now on.
+
+use std::ffi::{c_char, c_int};
+use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+
+use isotach::{Alignment, EditOptions};
+
+use super::mode::format_flags;
+use crate::boundary::{answer, put};
+use crate::status::{Outcome, Status, text};
+
+/// The version of netCDF whose interface this is; the words around it are those that programs look for.
+const VERSION: &str = concat!("4.10.0 of isotach ", env!("CARGO_PKG_VERSION"), " $\0");
+
+/// The format of new files whose flags do not say one.
+static DEFAULT_FORMAT: AtomicI32 = AtomicI32::new(1);
+/// `nc_set_alignment`.
+static ALIGNMENT: Mutex<Option<(c_int, c_int)>> = Mutex::new(None);
+
+/// The version of the library.
+#[unsafe(no_mangle)]
+pub extern "C" fn nc_inq_libvers() -> *const c_char {
+    VERSION.as_ptr().cast()
+}
+
+/// An error in words: netCDF's, or the operating system's where the number is positive.
+#[unsafe(no_mangle)]
+pub extern "C" fn nc_strerror(status: c_int) -> *const c_char {
+    let text = match status {
+        0 => Some("No error\0"),
+        1.. => {
+            // SAFETY: takes any number; the text stays until this thread asks again.
+            return unsafe { libc::strerror(status) };
+        }
+        _ => text(status),
+    };
+    text.unwrap_or("Unknown Error\0").as_ptr().cast()
+}
+
+/// Gets the library ready: it always is.
+#[unsafe(no_mangle)]
+pub extern "C" fn nc_initialize() -> c_int {
+    0
+}
+
+/// Nothing is held for the library as a whole that could be given back.
+#[unsafe(no_mangle)]
+pub extern "C" fn nc_finalize() -> c_int {
+    0
+}
+
+/// Says the format of new files whose flags do not, and tells what it was.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_set_default_format(format: c_int, old: *mut c_int) -> c_int {
+    answer(|| {
+        // SAFETY: the caller's place.
+        unsafe { put(old, DEFAULT_FORMAT.load(Relaxed)) };
+        format_flags(format).ok_or(Status::EINVAL)?;
+        DEFAULT_FORMAT.store(format, Relaxed);
+        Ok(())
+    })
+}
+
+/// Says where larger pieces of HDF5 files begin that are opened from now on.
+#[unsafe(no_mangle)]
+pub extern "C" fn nc_set_alignment(threshold: c_int, alignment: c_int) -> c_int {
+    *ALIGNMENT.lock().unwrap_or_else(PoisonError::into_inner) = Some((threshold, alignment));
+    0
+}
+
+/// Tells what `nc_set_alignment` said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_get_alignment(threshold: *mut c_int, alignment: *mut c_int) -> c_int {
+    let (bytes, multiple) = alignment_set().unwrap_or_default();
+    // SAFETY: the caller's places.
+    unsafe {
+        put(threshold, bytes);
+        put(alignment, multiple);
+    }
+    0
+}
+
+fn alignment_set() -> Option<(c_int, c_int)> {
+    *ALIGNMENT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The flags of the format that new files have where nothing else is said.
+pub(super) fn default_format() -> Outcome<c_int> {
+    format_flags(DEFAULT_FORMAT.load(Relaxed)).ok_or(Status::EINTERNAL)
+}
+
+/// How files are written that are opened now.
+pub(super) fn edit_options() -> EditOptions {
+    let mut options = EditOptions { lock: locks(), ..EditOptions::default() };
+    if let Some((threshold, multiple)) = alignment_set() {
+        let at_least_one = |bytes: c_int| u64::try_from(bytes).unwrap_or(1).max(1);
+        options.alignment =
+            Alignment { threshold: at_least_one(threshold), multiple: at_least_one(multiple) };
+    }
+    options
+}
+
+/// Whether other processes are kept from writing, by the variable that HDF5 looks at.
+fn locks() -> bool {
+    let setting = std::env::var_os("HDF5_USE_FILE_LOCKING");
+    setting.is_none_or(|setting| setting != "FALSE" && setting != "0")
+}

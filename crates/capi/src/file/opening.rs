@@ -1,0 +1,122 @@
+//! Files that are there.
+
+use std::ffi::{CString, c_char, c_int};
+use std::io;
+
+use isotach::File;
+
+use super::edited::Edited;
+use super::mode::{Mode, NC_DISKLESS, NC_INMEMORY, NC_MMAP, NC_WRITE};
+use super::{memory, path};
+use crate::boundary::{answer, put};
+use crate::handle;
+use crate::model::{OpenFile, Phase};
+use crate::status::{Outcome, Status};
+
+/// What netCDF-C tells as the size of its buffers.
+const BLOCK_SIZE: usize = 8192;
+
+/// Opens a file.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_open(path: *const c_char, flags: c_int, id: *mut c_int) -> c_int {
+    // SAFETY: the caller's string and place for an id.
+    answer(|| unsafe { open(path, flags, id) })
+}
+
+/// Opens a file; the size of blocks is taken and told, and has no effect.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc__open(
+    path: *const c_char,
+    flags: c_int,
+    block_size: *mut usize,
+    id: *mut c_int,
+) -> c_int {
+    // SAFETY: the caller's string and places.
+    answer(|| unsafe {
+        open(path, flags, id)?;
+        tell_block_size(block_size);
+        Ok(())
+    })
+}
+
+/// Opens a file as seen from a processor of a Cray T3E, where only the first one counts.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc__open_mp(
+    path: *const c_char,
+    flags: c_int,
+    _base_pe: c_int,
+    block_size: *mut usize,
+    id: *mut c_int,
+) -> c_int {
+    // SAFETY: the caller's string and places.
+    unsafe { nc__open(path, flags, block_size, id) }
+}
+
+/// # Safety
+/// `path` is NULL or ends with a zero, `id` is NULL or a place for an id.
+unsafe fn open(path: *const c_char, flags: c_int, id: *mut c_int) -> Outcome {
+    if path.is_null() {
+        return Err(Status::EINVAL);
+    }
+    let mode = Mode::of_existing(flags)?;
+    if mode.has(NC_INMEMORY) {
+        // Which memory?
+        return Err(Status::EINVAL);
+    }
+    // SAFETY: by this function's contract.
+    let file = open_local(unsafe { path::path(path) }?, mode)?;
+    if mode.has(NC_MMAP) && file.is_hdf5() {
+        return Err(Status::EINVAL);
+    }
+    // SAFETY: by this function's contract.
+    unsafe { hand_out(file, id) }
+}
+
+fn open_local(path: CString, mode: Mode) -> Outcome<OpenFile> {
+    let local = path::local(&path);
+    if mode.has(NC_DISKLESS) {
+        let bytes = std::fs::read(local).map_err(|error| match error.kind() {
+            io::ErrorKind::IsADirectory => Status::ENOTNC,
+            _ => error.raw_os_error().map_or(Status::EIO, Status),
+        })?;
+        return memory::open(path, mode, bytes);
+    }
+    if mode.has(NC_WRITE) {
+        let edited = Edited::open(local)?;
+        return OpenFile::writing(path, mode, edited, Phase::Data);
+    }
+    match Edited::find(local) {
+        Some(edited) => {
+            let file = edited.writer.file();
+            OpenFile::reading(path, mode, &file, Some(edited))
+        }
+        None => {
+            let file = File::open(local)?;
+            OpenFile::reading(path, mode, &file, None)
+        }
+    }
+}
+
+/// Takes an open file in and tells its id.
+///
+/// # Safety
+/// `id` is NULL or a place for an id.
+pub(super) unsafe fn hand_out(file: OpenFile, id: *mut c_int) -> Outcome {
+    let opened = handle::insert(file)?;
+    // SAFETY: by this function's contract.
+    unsafe { put(id, opened) };
+    Ok(())
+}
+
+/// Tells the size of blocks to whoever left it open.
+///
+/// # Safety
+/// `block_size` is NULL or a size.
+pub(super) unsafe fn tell_block_size(block_size: *mut usize) {
+    // SAFETY: by this function's contract.
+    if let Some(size) = unsafe { block_size.as_mut() }
+        && *size == 0
+    {
+        *size = BLOCK_SIZE;
+    }
+}
