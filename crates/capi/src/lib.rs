@@ -13,6 +13,7 @@
 #![allow(clippy::missing_safety_doc)]
 
 mod boundary;
+pub mod data;
 pub mod dimension;
 pub mod file;
 mod handle;

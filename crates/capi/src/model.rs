@@ -12,6 +12,7 @@ use std::ffi::{CString, c_int};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use isotach::model::convert::{Misfit, Rules};
 use isotach::{Dimension, DimensionHandle, File, Format, HeaderRoom, Writer};
 
 pub(crate) use group::GroupNode;
@@ -155,6 +156,12 @@ impl OpenFile {
     /// True for netCDF-4, false for classic files.
     pub(crate) fn is_hdf5(&self) -> bool {
         matches!(self.format, Format::NetCdf4 | Format::NetCdf4Classic)
+    }
+
+    /// How numbers convert, as netCDF-C does it where it was built as Debian builds it.
+    pub(crate) fn rules(&self) -> Rules {
+        let byte_is_either = !matches!(self.format, Format::Data64Bit | Format::NetCdf4);
+        Rules { misfit: Misfit::C, byte_is_either }
     }
 
     /// True where define and data mode are kept apart: all formats but netCDF-4's full model.

@@ -44,6 +44,12 @@ pub enum Misfit {
     Fill,
     /// The nearest value of the new type; a double becomes an infinite float.
     Nearest,
+    /// What C compilers for x86-64 make of a cast: integers keep their low bits, also those that floats
+    /// become on the way; a double becomes an infinite float.
+    C,
+    /// What stood at its place: for [`convert`] alone, into memory that holds something. Of integers the
+    /// low bits, of doubles the largest float, as netCDF-C leaves them for readers of classic files.
+    Keep,
 }
 
 impl Rules {
@@ -192,6 +198,11 @@ fn convert_elements<S: Cast<D>, D: Number>(
             let (_, fits) = number.cast();
             (number.nearest(), fits)
         }),
+        Misfit::C => kernel::<S, D>(source, target, |number| {
+            let (_, fits) = number.cast();
+            (number.c_cast(), fits)
+        }),
+        Misfit::Keep => keeping_kernel::<S, D>(source, target),
     }
 }
 
@@ -213,6 +224,21 @@ fn kernel<S: Cast<D>, D: Number>(
             block_misfits += u32::from(!fits);
         }
         misfit_count += u64::from(block_misfits);
+    }
+    misfit_count
+}
+
+/// The loop for elements that stay where no number comes for them.
+fn keeping_kernel<S: Cast<D>, D: Number>(source: &[u8], target: &mut [u8]) -> u64 {
+    let elements = source.chunks_exact(size_of::<S>()).zip(target.chunks_exact_mut(size_of::<D>()));
+    let mut misfit_count = 0;
+    for (from, to) in elements {
+        let number = bytemuck::pod_read_unaligned::<S>(from);
+        let (_, fits) = number.cast();
+        misfit_count += u64::from(!fits);
+        if let Some(value) = number.kept() {
+            to.copy_from_slice(bytemuck::bytes_of(&value));
+        }
     }
     misfit_count
 }
@@ -249,6 +275,16 @@ pub trait Cast<D>: Pod {
     /// where they are beyond that.
     fn nearest(self) -> D {
         self.cast().0
+    }
+
+    /// What C makes of it; see [`Misfit::C`].
+    fn c_cast(self) -> D {
+        self.cast().0
+    }
+
+    /// What is written in its place; see [`Misfit::Keep`].
+    fn kept(self) -> Option<D> {
+        Some(self.cast().0)
     }
 }
 
@@ -319,12 +355,43 @@ macro_rules! from_floats {
                 let above = if HIGH_FITS { self > HIGH } else { self >= HIGH };
                 (self as $target, !((self < LOW) | above))
             }
+
+            fn c_cast(self) -> $target {
+                // The registers that a float can be turned into, which hold the lowest value where it is
+                // beyond both ends.
+                const TOP: $source = (1u64 << 63) as $source;
+                match size_of::<$target>() {
+                    8 if <$target>::MIN == 0 => {
+                        let (low, high) = (to_i64(self as f64), to_i64((self - TOP) as f64));
+                        (if low < 0 { low | high } else { low }) as $target
+                    }
+                    8 => to_i64(self as f64) as $target,
+                    4 if <$target>::MIN == 0 => to_i64(self as f64) as $target,
+                    _ => to_i32(self as f64) as $target,
+                }
+            }
+
+            fn kept(self) -> Option<$target> {
+                let (value, fits) = self.cast();
+                fits.then_some(value)
+            }
         }
     )*};
 }
 
 from_integers!(i8 u8 i16 u16 i32 u32 i64 u64);
 from_floats!(f32 f64);
+
+fn to_i64(number: f64) -> i64 {
+    let fits = (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&number);
+    if fits { number as i64 } else { i64::MIN }
+}
+
+fn to_i32(number: f64) -> i32 {
+    // What is cut off may lie beyond the ends.
+    let fits = number > -2_147_483_649.0 && number < 2_147_483_648.0;
+    if fits { number as i32 } else { i32::MIN }
+}
 
 impl Cast<f32> for f32 {
     fn cast(self) -> (f32, bool) {
@@ -352,6 +419,13 @@ impl Cast<f32> for f64 {
             (_, false) => f32::NEG_INFINITY,
             (value, true) => value,
         }
+    }
+
+    fn kept(self) -> Option<f32> {
+        Some(match self.cast() {
+            (_, false) => f32::MAX.copysign(self as f32),
+            (value, true) => value,
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::mem::MaybeUninit;
 
-use isotach_model::convert::{Number, RangeReport, convert};
+use isotach_model::convert::{Number, RangeReport, Rules, convert};
 use isotach_model::selection::{Selection, SelectionError};
 use isotach_model::stored::DecodeError;
 use isotach_model::{Atomic, Heap, StoredType, Values, shape};
@@ -107,7 +107,43 @@ impl Array {
         selection: &Selection,
         into: &mut [MaybeUninit<T>],
     ) -> Result<RangeReport> {
-        self.convert_into(selection, into).map(|(_, report)| report)
+        let bytes = memory::as_bytes_mut(into);
+        self.read_converted_into(selection, T::ATOMIC, self.rules, bytes).map(|(_, report)| report)
+    }
+
+    /// As [`Array::read_as_into`], by other rules and into bytes, aligned or not: the numbers in this
+    /// machine's byte order. Gives `into` back, written.
+    pub fn read_converted_into<'m>(
+        &self,
+        selection: &Selection,
+        to: Atomic,
+        rules: Rules,
+        into: &'m mut [MaybeUninit<u8>],
+    ) -> Result<(&'m mut [u8], RangeReport)> {
+        let from = self.stored.number().ok_or_else(|| self.wrong_type("numbers"))?;
+        let count = self.element_count(selection)?;
+        let (needed_bytes, given_bytes) =
+            (count.saturating_mul(to.size()) as u64, into.len() as u64);
+        if needed_bytes != given_bytes {
+            return Err(self.error(ErrorKind::Destination { needed_bytes, given_bytes }));
+        }
+        if from == to {
+            let written = self.fill(selection, into, true, cache::global())?;
+            let report = RangeReport { element_count: count as u64, out_of_range_count: 0 };
+            return Ok((written, report));
+        }
+        if from.size() <= to.size() {
+            return self.widen(selection, (from, to), rules, into);
+        }
+        let len = self.byte_count(count)?;
+        let stored = memory::filled_vec::<u8, _>(len, |into| {
+            self.fill(selection, into, true, cache::global())
+        });
+        let stored = stored.ok_or_else(|| self.no_memory(len))??;
+        let into = uninit::zeroed(into);
+        let report = convert(&stored, from, into, to, rules)
+            .map_err(|error| self.error(ErrorKind::Convert(error)))?;
+        Ok((into, report))
     }
 
     /// The selected numbers as `T`; see [`Array::read_as_into`].
@@ -115,7 +151,9 @@ impl Array {
         let count = self.element_count(selection)?;
         let mut report = RangeReport::default();
         let numbers = memory::filled_numbers::<T, _>(count, |into| {
-            let (written, converted) = self.convert_into(selection, into)?;
+            let bytes = memory::as_bytes_mut(into);
+            let (written, converted) =
+                self.read_converted_into(selection, T::ATOMIC, self.rules, bytes)?;
             report = converted;
             Ok(written)
         });
@@ -206,46 +244,13 @@ impl Array {
             .ok_or_else(|| self.no_memory(count.saturating_mul(size_of::<T>())))?
     }
 
-    /// Reads and converts; gives `into` back as bytes, all of them written.
-    fn convert_into<'m, T: Number>(
-        &self,
-        selection: &Selection,
-        into: &'m mut [MaybeUninit<T>],
-    ) -> Result<(&'m mut [u8], RangeReport)> {
-        let from = self.stored.number().ok_or_else(|| self.wrong_type("numbers"))?;
-        let count = self.element_count(selection)?;
-        let into = memory::as_bytes_mut(into);
-        let (needed_bytes, given_bytes) =
-            (count.saturating_mul(size_of::<T>()) as u64, into.len() as u64);
-        if needed_bytes != given_bytes {
-            return Err(self.error(ErrorKind::Destination { needed_bytes, given_bytes }));
-        }
-        if from == T::ATOMIC {
-            let written = self.fill(selection, into, true, cache::global())?;
-            let report = RangeReport { element_count: count as u64, out_of_range_count: 0 };
-            return Ok((written, report));
-        }
-        if from.size() <= size_of::<T>() {
-            return self.widen(selection, from, T::ATOMIC, into);
-        }
-        let len = self.byte_count(count)?;
-        let stored = memory::filled_vec::<u8, _>(len, |into| {
-            self.fill(selection, into, true, cache::global())
-        });
-        let stored = stored.ok_or_else(|| self.no_memory(len))??;
-        let into = uninit::zeroed(into);
-        let report = convert(&stored, from, into, T::ATOMIC, self.rules)
-            .map_err(|error| self.error(ErrorKind::Convert(error)))?;
-        Ok((into, report))
-    }
-
     /// Numbers that become larger: read to the end of `into`, then converted from the front. What
     /// is written never overtakes what is still to be read.
     fn widen<'m>(
         &self,
         selection: &Selection,
-        from: Atomic,
-        to: Atomic,
+        (from, to): (Atomic, Atomic),
+        rules: Rules,
         into: &'m mut [MaybeUninit<u8>],
     ) -> Result<(&'m mut [u8], RangeReport)> {
         let count = into.len() / to.size();
@@ -260,7 +265,7 @@ impl Array {
             let source = &mut block[..taken * from.size()];
             source.copy_from_slice(&bytes[start + first * from.size()..][..source.len()]);
             let target = &mut bytes[first * to.size()..][..taken * to.size()];
-            let converted = convert(source, from, target, to, self.rules)
+            let converted = convert(source, from, target, to, rules)
                 .map_err(|error| self.error(ErrorKind::Convert(error)))?;
             report.add(converted);
         }

@@ -1,0 +1,82 @@
+//! From the caller's memory to the file.
+
+use std::ffi::{c_int, c_void};
+
+use isotach::model::convert::convert;
+
+use super::access::{Access, Direction, Transfer};
+use super::{byte_count, is_plain, map};
+use crate::handle;
+use crate::memory::unpack;
+use crate::model::OpenFile;
+use crate::status::{Outcome, Status};
+
+/// Writes what `access` says from `from`.
+///
+/// # Safety
+/// The lists of `access` are NULL or have an entry for each dimension of the variable; `from` has what they
+/// select.
+pub(super) unsafe fn put(
+    id: c_int,
+    variable: c_int,
+    access: &Access,
+    from: *const c_void,
+) -> Outcome {
+    let (file, group) = handle::group(id)?;
+    // SAFETY: by this function's contract.
+    let transfer = unsafe { access.resolve(&file, &group, variable, Direction::Put) }?;
+    let Some(transfer) = transfer else { return Ok(()) };
+    let shape = transfer.selection.shape();
+    let size = transfer.memory.layout().size;
+    let len = byte_count(&shape, size)?;
+    if len > 0 && from.is_null() {
+        return Err(Status::EINVAL);
+    }
+    let is_in_range = match &transfer.map {
+        _ if len == 0 => write(&file, &transfer, &[])?,
+        // SAFETY: by this function's contract.
+        None => write(&file, &transfer, unsafe { std::slice::from_raw_parts(from.cast(), len) })?,
+        Some(map) => {
+            let mut elements: Vec<u8> = Vec::new();
+            elements.try_reserve_exact(len).map_err(|_| Status::ENOMEM)?;
+            map::for_each(&shape, map, |_, place| {
+                let element = map::element(from.cast_mut().cast::<u8>(), place, size);
+                // SAFETY: by this function's contract, that of the map.
+                elements.extend_from_slice(unsafe { std::slice::from_raw_parts(element, size) });
+            });
+            write(&file, &transfer, &elements)?
+        }
+    };
+    transfer.end(is_in_range)
+}
+
+/// Writes the selected elements; false where some are out of range.
+fn write(file: &OpenFile, transfer: &Transfer<'_>, elements: &[u8]) -> Outcome<bool> {
+    let Transfer { node, selection, memory, .. } = transfer;
+    // What netCDF-C finds out when libhdf5 refuses.
+    let writer =
+        node.writer().map_err(|status| if file.is_hdf5() { Status::EHDFERR } else { status })?;
+    if !is_plain(memory) {
+        let count = elements.len() / memory.layout().size;
+        // SAFETY: `elements` are as many of the caller's.
+        let values = unsafe { unpack(memory, elements.as_ptr(), count) }?;
+        writer.write(selection, &values)?;
+        return Ok(true);
+    }
+    let stored = node.variable.data_type();
+    if memory == stored {
+        writer.write_native(selection, elements)?;
+        return Ok(true);
+    }
+    let (Some(from), Some(to)) = (memory.atomic(), stored.atomic()) else {
+        return Err(Status::EBADTYPE);
+    };
+    let mut converted = Vec::new();
+    let len = (elements.len() / from.size()).checked_mul(to.size()).ok_or(Status::ENOMEM)?;
+    converted.try_reserve_exact(len).map_err(|_| Status::ENOMEM)?;
+    converted.resize(len, 0);
+    let report =
+        convert(elements, from, &mut converted, to, file.rules()).map_err(|_| Status::EBADTYPE)?;
+    writer.write_native(selection, &converted)?;
+    Ok(report.is_in_range())
+}
