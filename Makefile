@@ -1,13 +1,15 @@
 # Every task of the project by its name; .ci/run calls the same names.
 #   make demo   the main job on real files, with times beside the usual readers
 #   make test   all tests
+#   make install-capi PREFIX=/usr/local   the C interface: library, headers, pkg-config, CMake
 SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 FUZZ_SECONDS ?= 20
+PREFIX ?= /usr/local
 
-.PHONY: demo test test-rust test-python lint docs tidy fuzz bench data clean
+.PHONY: demo test test-rust test-python lint docs tidy fuzz bench data install-capi clean
 
 demo: .build/debian $(VENV)/.installed
 	$(BIN)/python demo/demo.py
@@ -38,6 +40,10 @@ fuzz: $(VENV)/.ready
 
 bench: $(VENV)/.installed
 	$(BIN)/python bench/run.py
+
+install-capi:
+	cargo build --release --locked --package isotach-libnetcdf
+	tools/install-capi "$${CARGO_TARGET_DIR:-target}/release/libnetcdf.so" "$(PREFIX)"
 
 clean:
 	rm -rf $(VENV) .build target fuzz/target

@@ -73,3 +73,16 @@ pub fn prototypes(
     })
     .collect()
 }
+
+/// The shared library, built as the tests are.
+pub fn library() -> PathBuf {
+    let test = std::env::current_exe().expect("a test has a path");
+    let folder = test.ancestors().nth(2).expect("tests lie in `deps` of the build").to_owned();
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["build", "--locked", "--quiet", "--package", "isotach-libnetcdf"]);
+    if folder.ends_with("release") {
+        cargo.arg("--release");
+    }
+    run(cargo.current_dir(env!("CARGO_MANIFEST_DIR")));
+    folder.join("libnetcdf.so")
+}

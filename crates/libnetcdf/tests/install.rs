@@ -1,0 +1,174 @@
+//! The library as `make install-capi` leaves it: programs find it by every road, and run on it.
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use support::{is_there, library, run, run_program, scratch};
+
+/// Defines a dimension, and asks for it in the file that is there then.
+const PROGRAM: &str = r#"
+#include <netcdf.h>
+#include <netcdf_filter.h>
+#include <netcdf_mem.h>
+#include <netcdf_meta.h>
+#include <stdio.h>
+
+#define CHECK(call) do { int status = (call); if (status) { \
+    fprintf(stderr, "%s: %d\n", #call, status); return 1; } } while (0)
+
+int main(int count, char **arguments)
+{
+    int file, dimension;
+    size_t length = 0;
+    const char *path = count > 1 ? arguments[1] : "program.nc";
+    CHECK(nc_create(path, NC_NETCDF4, &file));
+    CHECK(nc_def_dim(file, "x", 42, &dimension));
+    CHECK(nc_close(file));
+    CHECK(nc_open(path, NC_NOWRITE, &file));
+    CHECK(nc_inq_dimid(file, "x", &dimension));
+    CHECK(nc_inq_dimlen(file, dimension, &length));
+    CHECK(nc_close(file));
+    printf("%zu of %s\n", length, NC_VERSION);
+    return 0;
+}
+"#;
+
+const SAYS: &str = "42 of 4.10.0\n";
+
+/// The library under a prefix of its own.
+fn install(name: &str) -> PathBuf {
+    let prefix = scratch(name).join("prefix");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tools/install-capi");
+    run(Command::new(script)
+        .arg(library())
+        .arg(&prefix)
+        .env_remove("DESTDIR")
+        .env_remove("LIBDIR"));
+    prefix
+}
+
+fn write_program(prefix: &Path) -> PathBuf {
+    let file = prefix.with_file_name("program.c");
+    std::fs::write(&file, PROGRAM).expect("the scratch folder can be written");
+    file
+}
+
+/// Compiles the program with flags as a configuration program prints them, and runs it.
+fn compile_and_run(prefix: &Path, flags: &str) -> String {
+    let source = write_program(prefix);
+    let program = prefix.with_file_name("program");
+    let mut compiler = Command::new("cc");
+    compiler.arg(source).args(flags.split_whitespace()).arg("-o").arg(&program);
+    run(&mut compiler);
+    run_installed(prefix, &program)
+}
+
+/// Runs a program on the installed library.
+fn run_installed(prefix: &Path, program: &Path) -> String {
+    let file = prefix.with_file_name("program.nc");
+    run(Command::new(program).arg(file).env("LD_LIBRARY_PATH", prefix.join("lib")))
+}
+
+#[test]
+fn names_of_the_library_are_one_file() {
+    let libraries = install("install_names").join("lib");
+    let real = |name: &str| std::fs::canonicalize(libraries.join(name)).expect("it is installed");
+    let version = concat!("libnetcdf.so.22.", env!("CARGO_PKG_VERSION"));
+    for name in ["libnetcdf.so", "libnetcdf.so.19", "libnetcdf.so.22"] {
+        assert_eq!(real(name).file_name().and_then(|name| name.to_str()), Some(version));
+    }
+    if is_there("readelf") {
+        let dynamic = run_program("readelf", &[Path::new("-d"), &real("libnetcdf.so")]);
+        assert!(dynamic.contains("soname: [libnetcdf.so.22]"), "{dynamic}");
+    }
+}
+
+#[test]
+fn pkg_config_leads_to_it() {
+    if !is_there("pkg-config") || !is_there("cc") {
+        return;
+    }
+    let prefix = install("install_pkg_config");
+    let ask = |what: &[&str]| {
+        let mut program = Command::new("pkg-config");
+        program.env("PKG_CONFIG_LIBDIR", prefix.join("lib/pkgconfig")).args(what).arg("netcdf");
+        run(&mut program)
+    };
+    assert_eq!(ask(&["--modversion"]), "4.10.0\n");
+    assert_eq!(compile_and_run(&prefix, &ask(&["--cflags", "--libs"])), SAYS);
+}
+
+#[test]
+fn nc_config_leads_to_it() {
+    if !is_there("cc") {
+        return;
+    }
+    let prefix = install("install_nc_config");
+    let program = prefix.join("bin/nc-config");
+    let ask = |options: &[&str]| run_program(&program, options);
+    let flags = ask(&["--cflags", "--libs"]);
+    assert_eq!(flags, format!("-I{0}/include\n-L{0}/lib -lnetcdf\n", prefix.display()));
+    assert_eq!(compile_and_run(&prefix, &flags), SAYS);
+    for (option, answer) in [
+        ("--version", "netCDF 4.10.0\n"),
+        ("--has-nc2", "yes\n"),
+        ("--has-nc4", "yes\n"),
+        ("--has-hdf5", "yes\n"),
+        ("--has-dap", "no\n"),
+        ("--has-parallel", "no\n"),
+        ("--has-stdfilters", "bz2 deflate szip blosc zstd\n"),
+    ] {
+        assert_eq!(ask(&[option]), answer, "{option}");
+    }
+    assert_eq!(ask(&["--libs", "--static"]), ask(&["--libs"]));
+    let unknown = Command::new(&program).arg("--nothing").output().expect("it can be run");
+    assert_eq!(unknown.status.code(), Some(1));
+}
+
+/// Every option that the original knows is answered; other languages are not there more often than with it.
+#[test]
+fn nc_config_knows_the_options_of_the_original() {
+    let original = Path::new("/usr/bin/nc-config");
+    if !original.exists() {
+        eprintln!("LEFT OUT: libnetcdf-dev is not installed");
+        return;
+    }
+    let prefix = install("install_nc_config_options");
+    let help = run_program(original, &["--help"]);
+    let options: Vec<_> = help.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    let options: Vec<_> = options.into_iter().filter(|word| word.starts_with("--")).collect();
+    assert!(options.len() > 20, "{options:?}");
+    for option in options {
+        run_program(prefix.join("bin/nc-config"), &[option]);
+    }
+}
+
+#[test]
+fn cmake_finds_it() {
+    if !is_there("cmake") || !is_there("cc") {
+        return;
+    }
+    let prefix = install("install_cmake");
+    let project = prefix.with_file_name("project");
+    std::fs::create_dir_all(&project).expect("the scratch folder can be written");
+    let source = write_program(&prefix);
+    let lists = format!(
+        "cmake_minimum_required(VERSION 3.10)\nproject(program C)\n\
+         find_package(netCDF 4.9 REQUIRED CONFIG)\n\
+         add_executable(program {})\n\
+         target_link_libraries(program netCDF::netcdf)\n",
+        source.display()
+    );
+    std::fs::write(project.join("CMakeLists.txt"), lists).expect("as above");
+    let build = project.join("build");
+    let mut configure = Command::new("cmake");
+    configure.arg("-S").arg(&project).arg("-B").arg(&build);
+    run(configure.env("CMAKE_PREFIX_PATH", &prefix));
+    let cached = std::fs::read_to_string(build.join("CMakeCache.txt")).expect("it was configured");
+    let found = format!("netCDF_DIR:PATH={}/lib/cmake/netCDF", prefix.display());
+    assert!(cached.contains(&found), "another netCDF was found");
+    run(Command::new("cmake").arg("--build").arg(&build));
+    assert_eq!(run_installed(&prefix, &build.join("program")), SAYS);
+}
