@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::model::{GroupNode, OpenFile};
+use crate::plugin;
 use crate::status::{Outcome, Status};
 
 /// Bits of an id that are the group's.
@@ -38,6 +39,7 @@ pub(crate) fn outdate() {
 /// # Errors
 /// `NC_ENFILE` where too many are open.
 pub(crate) fn insert(file: OpenFile) -> Outcome<c_int> {
+    plugin::be_looked_for();
     let mut files = FILES.write().unwrap_or_else(PoisonError::into_inner);
     if files.is_empty() {
         files.push(None);
