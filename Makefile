@@ -1,6 +1,7 @@
 # Every task of the project by its name; .ci/run calls the same names.
 #   make demo   the main job on real files, with times beside the usual readers
-#   make test   all tests
+#   make test   all tests but the long ones
+#   make test-all
 #   make install-capi PREFIX=/usr/local   the C interface: library, headers, pkg-config, CMake
 SHELL := /bin/bash
 PYTHON ?= python3
@@ -9,7 +10,7 @@ BIN := $(VENV)/bin
 FUZZ_SECONDS ?= 20
 PREFIX ?= /usr/local
 
-.PHONY: demo test test-rust test-python lint docs tidy fuzz bench data install-capi clean
+.PHONY: demo test test-all test-rust test-python lint docs tidy fuzz bench data install-capi clean
 
 demo: .build/debian $(VENV)/.installed
 	$(BIN)/python demo/demo.py
@@ -20,6 +21,9 @@ test-rust: .build/debian
 	cargo test --workspace --locked
 
 test-python: .build/debian $(VENV)/.installed
+	$(BIN)/python -m pytest -q tests -m "not long"
+
+test-all: test-rust $(VENV)/.installed
 	$(BIN)/python -m pytest -q tests
 
 lint:

@@ -10,6 +10,7 @@ from pathlib import Path
 import netCDF4
 import numpy as np
 import pytest
+from capi_library import c_program, libraries, netcdf_h  # noqa: F401
 from numpy import ma
 
 CORPUS = Path(

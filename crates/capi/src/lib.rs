@@ -19,7 +19,6 @@ pub mod file;
 mod handle;
 mod memory;
 mod model;
-pub mod plugin;
 pub mod status;
 pub mod stock;
 pub mod variable;

@@ -21,7 +21,6 @@ pub(crate) use variable::VariableNode;
 
 use crate::file::mode::{Mode, NC_CLASSIC_MODEL};
 use crate::file::{Edited, Memory};
-use crate::handle;
 use crate::status::{Outcome, Status};
 
 /// A file between `nc_open` or `nc_create` and `nc_close`.
@@ -147,7 +146,6 @@ impl OpenFile {
             Groups { nodes: vec![root], is_complete: false };
         self.dimensions.write().unwrap_or_else(PoisonError::into_inner).clear();
         self.forget_types();
-        handle::outdate();
         Ok(())
     }
 

@@ -1,0 +1,484 @@
+#include "arguments.h"
+#include "fixture.h"
+
+#include <limits.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
+
+/* The call that is being put together. */
+static struct {
+    const char *function;
+    struct plan plan;
+    struct choices choices;
+    int ncid, varid;
+    nc_type type;
+    const char *name;
+    int hazard;
+} call;
+
+static uint64_t random_state;
+
+void seed_choices(unsigned seed)
+{
+    random_state = seed * 2654435769u + 12345;
+}
+
+unsigned random_number(unsigned below)
+{
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(random_state >> 33) % below;
+}
+
+static int has(const char *part)
+{
+    return strstr(call.function, part) != NULL;
+}
+
+static int is(const char *one, const char *other)
+{
+    return strcmp(one, other) == 0;
+}
+
+/* Chooses among `right` choices, `wrong` ones after them, and `hazardous` ones at the end. */
+static int choose(const char *argument, int right, int wrong, int hazardous)
+{
+    int index = call.choices.arguments++;
+    call.choices.safe[index] = right + wrong;
+    call.choices.hazardous[index] = hazardous;
+    log_add("%s%s=", index ? ", " : "", argument);
+    if (call.plan.strategy == VARIED && call.plan.argument == index) {
+        call.hazard = call.plan.choice >= right + wrong;
+        return call.plan.choice;
+    }
+    if (call.plan.strategy == RANDOM) {
+        if (wrong && random_number(12) == 0)
+            return right + (int)random_number((unsigned)wrong);
+        return (int)random_number((unsigned)right);
+    }
+    return 0;
+}
+
+int pick_ncid(const char *argument)
+{
+    int choice = choose(argument, fixture.id_count, 6, 0);
+    int root = fixture.ids[0];
+    int wrong[] = {0, -1, fixture.closed, root + 99, INT_MAX, 0x7f0000};
+    /* Copies go to the other file. */
+    if (is(argument, "ncid_out") && choice < 2 && fixture.id_count > 1)
+        choice = 1 - choice;
+    call.ncid = choice < fixture.id_count ? fixture.ids[choice] : wrong[choice - fixture.id_count];
+    log_add("%d", call.ncid);
+    return call.ncid;
+}
+
+int pick_varid(const char *argument)
+{
+    int count = 0;
+    nc_inq_nvars(fixture.ids[0], &count);
+    int usual = has("att") ? -1 : 0;
+    int choice = choose(argument, count + 1, 3, 0);
+    int wrong[] = {-2, count + 40, INT_MAX};
+    /* Every variable and NC_GLOBAL, in an order that starts with the usual one. */
+    call.varid = choice > count ? wrong[choice - count - 1]
+                                : (choice + usual + count + 2) % (count + 1) - 1;
+    if (call.varid == -1 && call.plan.strategy == USUAL && usual == 0)
+        call.varid = 0;
+    log_add("%d", call.varid);
+    return call.varid;
+}
+
+int pick_dimid(const char *argument)
+{
+    static const int wrong[] = {-1, 77, INT_MAX};
+    int choice = choose(argument, 6, 3, 0);
+    int dimid = choice < 6 ? choice : wrong[choice - 6];
+    log_add("%d", dimid);
+    return dimid;
+}
+
+/* Each integer by its name: the usual value first, the right ones, and how many of those there are. */
+static const struct {
+    const char *name;
+    int right; /* how many of the values are right */
+    long long values[12];
+    int count;
+    int hazardous; /* how many at the end of the values are so */
+} integers[] = {
+    {"alignment", 2, {8, 1, 0, -1}, 4, 0},
+    {"threshold", 2, {4096, 0, -1}, 3, 0},
+    {"attnum", 3, {0, 1, 2, 50, -1}, 5, 0},
+    {"basepe", 1, {0, 1}, 2, 0},
+    {"pe", 1, {0, 1}, 2, 0},
+    {"cmode", 7, {0, 4, 0x200, 0x20, 0x1000, 0x1100, 0x8, 0x100, 0x220, 0x1020, 0x1200, 0x10000}, 12, 0},
+    {"mode", 2, {0, 1, 0x1000, 0x8, 0x100000, 0x10000}, 6, 0},
+    {"deflate", 2, {1, 0, 2}, 3, 0},
+    {"deflate_level", 3, {4, 0, 9, 10, -1}, 5, 0},
+    {"shuffle", 2, {1, 0, 2}, 3, 0},
+    {"fletcher32", 2, {1, 0, 2, -1}, 4, 0},
+    {"endian", 3, {0, 1, 2, 3, -1}, 5, 0},
+    {"fieldid", 2, {0, 1, 2, 90, -1}, 5, 3},
+    {"idx", 2, {0, 1, 90, -1}, 4, 0},
+    {"fillmode", 2, {0, 0x100, 1, -1}, 4, 0},
+    {"format", 5, {1, 2, 3, 4, 5, 0, 6, 64, -1}, 9, 0},
+    {"include_parents", 2, {0, 1}, 2, 0},
+    {"ncerr", 12, {0, -33, -36, -45, -51, -60, -101, -128, -142, 2, -31, -1}, 12, 0},
+    {"ndims", 4, {2, 1, 0, 3, -1, 2000}, 6, 0},
+    {"new_level", 1, {-1}, 1, 0},
+    {"no_fill", 2, {0, 1, 2}, 3, 0},
+    {"nsd", 3, {3, 1, 7, 0, 8, 16, 30, -1}, 8, 0},
+    {"options_mask", 2, {32, 4, 0, 1000}, 4, 0},
+    {"pixels_per_block", 2, {32, 4, 3, 0, 64}, 5, 0},
+    {"quantize_mode", 4, {1, 2, 3, 0, 4, -1}, 6, 0},
+    {"storage", 3, {0, 1, 2, 3, -1}, 5, 0},
+    {"h_minfree", 2, {0, 100}, 2, 0},
+    {"v_align", 3, {4, 1, 64}, 3, 0},
+    {"v_minfree", 2, {0, 50}, 2, 0},
+    {"r_align", 3, {4, 1, 64}, 3, 0},
+    {"initialsz", 2, {0, 1000}, 2, 0},
+    {"nelems", 3, {1009, 0, 10}, 3, 0},
+    {"offset", 3, {0, 4, 8, 1000, 3}, 5, 0},
+    {"nparams", 3, {1, 0, 2, 5}, 4, 0},
+    {"id", 3, {1, 2, 3, 307, 32015, 4, 0, 99999}, 8, 0},
+    {"value", 3, {1, 0, 2, 77, -1, 1LL << 40}, 6, 0},
+    {"preemption", 3, {0, 1}, 2, 0},
+    {"size", 3, {16, 8, 1, 4096, 0}, 5, 0},
+};
+
+static long long pick_integer(const char *argument)
+{
+    static const long long lengths[] = {3, 1, 0, 7};
+    for (int i = 0; i < COUNT(integers); i++)
+        if (is(integers[i].name, argument)) {
+            int wrong = integers[i].count - integers[i].right - integers[i].hazardous;
+            return integers[i].values[choose(argument, integers[i].right, wrong, integers[i].hazardous)];
+        }
+    return lengths[choose(argument, 4, 0, 0)];
+}
+
+int pick_int(const char *argument)
+{
+    int value = (int)pick_integer(argument);
+    log_add("%d", value);
+    return value;
+}
+
+size_t pick_size_t(const char *argument)
+{
+    size_t value = (size_t)pick_integer(argument);
+    log_add("%zu", value);
+    return value;
+}
+
+unsigned pick_unsigned_int(const char *argument)
+{
+    return (unsigned)pick_int(argument);
+}
+
+long pick_long(const char *argument)
+{
+    return pick_int(argument);
+}
+
+long long pick_long_long(const char *argument)
+{
+    return pick_int(argument);
+}
+
+float pick_float(const char *argument)
+{
+    static const float values[] = {0.75f, 0, 1, -0.5f, 1.5f};
+    float value = values[choose(argument, 3, 2, 0)];
+    log_add("%g", (double)value);
+    return value;
+}
+
+/* The types that the files define. */
+enum { POINT = 32, COLOUR, BLOB, LIST, NAMES, STATION };
+
+nc_type pick_type(const char *argument)
+{
+    static const nc_type fitting[] = {NC_INT,   NC_BYTE, NC_CHAR,  NC_SHORT,  NC_FLOAT,  NC_DOUBLE, NC_UBYTE,
+                                      NC_USHORT, NC_UINT, NC_INT64, NC_UINT64, NC_STRING, POINT,     COLOUR,
+                                      BLOB,     LIST,    NAMES,    STATION};
+    static const nc_type wrong[] = {NC_NAT, 13, 31, 60, -1};
+    enum { ATOMIC = 12, WRONG = COUNT(wrong) };
+    /* Where the original takes any user-defined type for the one it hoped for, they are a hazard. */
+    int right = COUNT(fitting) - (has("put_att_") || has("compound_field") ? 6 : 0);
+    int usual = has("enum") ? 13 : has("opaque") ? 14 : has("vlen") ? 15 : has("compound") ? 12 : 0;
+    if (is(argument, "base_typeid") || is(argument, "field_typeid"))
+        usual = 0;
+    int choice = choose(argument, right, WRONG, COUNT(fitting) - right);
+    if (choice >= right + WRONG)
+        call.type = fitting[choice - WRONG];
+    else if (choice >= right)
+        call.type = wrong[choice - right];
+    else if (right == ATOMIC && usual)
+        call.type = choice ? fitting[choice] : POINT;
+    else
+        call.type = fitting[(choice + usual) % right];
+    log_add("%d", call.type);
+    return call.type;
+}
+
+const char *pick_name(const char *argument)
+{
+    static char longest[NC_MAX_NAME + 1], too_long[NC_MAX_NAME + 2];
+    memset(longest, 'n', NC_MAX_NAME);
+    memset(too_long, 'n', NC_MAX_NAME + 1);
+    static const char *const right[] = {
+        "fresh",       "x",      "title", "v_int", "inner",    "point",  "colour", "blob",
+        "list",        "numbers", "t",    "red",   "a",        "/inner", "a b",    "x",
+        "e\xcc\x81t\xc3\xa9", "\xc3\xa9t\xc3\xa9", "_FillValue", "_NCProperties", "v_zip", "deep",
+    };
+    const char *wrong[] = {"",     "a/b",    "1a",     "trailing ", " leading", "a\tb",
+                           "/",   longest,  too_long, "\xff\xfe",  "_Netcdf4Coordinates", "NAME",
+                           "int", "a\x7f""b"};
+    int usual = has("def_") || has("rename") || has("insert") ? 0
+                : has("dim")                                  ? 1
+                : has("att")                                  ? 2
+                : has("var")                                  ? 3
+                : has("grp") || has("ncid")                   ? 4
+                : has("typeid")                               ? 5
+                                                              : 8;
+    if (has("rename_att") && is(argument, "name"))
+        usual = 2;
+    int choice = choose(argument, COUNT(right), COUNT(wrong), 1);
+    if (choice < COUNT(right))
+        call.name = right[(choice + usual) % COUNT(right)];
+    else
+        call.name = choice < COUNT(right) + COUNT(wrong) ? wrong[choice - COUNT(right)] : NULL;
+    log_text(call.name);
+    return call.name;
+}
+
+const char *pick_path(const char *argument)
+{
+    static const char *const paths[] = {"fresh.nc", "closed.nc", "third.nc", "missing.nc",
+                                        "missing/file.nc", ".", "", "text.txt", "empty.nc"};
+    enum { RIGHT = 3 };
+    int choice = choose(argument, RIGHT, COUNT(paths) - RIGHT, 1);
+    const char *path = choice < COUNT(paths) ? paths[choice] : NULL;
+    log_text(path);
+    return path;
+}
+
+/* A list in memory whose elements are `element` bytes, from one of the rows of a table; the last hazard is NULL. */
+enum { RANK = 8 };
+
+static const void *list(const char *argument, const long long rows[][RANK], int right, int wrong,
+                        int hazardous, size_t element)
+{
+    static char lists[MOST_ARGUMENTS][RANK * sizeof(long long)];
+    int index = call.choices.arguments;
+    int choice = choose(argument, right, wrong, hazardous + 1);
+    if (choice == right + wrong + hazardous) {
+        log_add("NULL");
+        return NULL;
+    }
+    const long long *row = rows[choice];
+    for (int i = 0; i < RANK; i++) {
+        int narrow = (int)row[i];
+        if (element == sizeof(int))
+            memcpy(lists[index] + (size_t)i * element, &narrow, element);
+        else
+            memcpy(lists[index] + (size_t)i * element, &row[i], element);
+    }
+    log_add("{%lld,%lld,%lld}", row[0], row[1], row[2]);
+    return lists[index];
+}
+
+const void *pick_starts(const char *argument, size_t element)
+{
+    static const long long rows[][RANK] = {{0, 0, 0}, {1, 1, 0}, {2, 3, 0}, {0, 2, 0}, {3, 0, 0},
+                                           {0, 4, 0}, {9, 0, 0}, {0, 9, 0}, {-1, 0, 0}};
+    return list(argument, rows, 5, 4, 0, element);
+}
+
+const void *pick_counts(const char *argument, size_t element)
+{
+    static const long long rows[][RANK] = {{2, 2, 1}, {1, 1, 1}, {3, 4, 1}, {2, 0, 1},
+                                           {0, 0, 0}, {1, 5, 1}, {7, 1, 1}, {-1, 1, 1}};
+    return list(argument, rows, 5, 2, 1, element);
+}
+
+const void *pick_strides(const char *argument, size_t element)
+{
+    static const long long rows[][RANK] = {{1, 1, 1}, {1, 2, 1}, {2, 3, 1}, {1, 9, 1},
+                                           {0, 1, 1}, {-1, 1, 1}, {1LL << 40, 1, 1}};
+    return list(argument, rows, 4, 3, 0, element);
+}
+
+const void *pick_map(const char *argument, size_t element)
+{
+    static const long long rows[][RANK] = {{2, 1, 1}, {1, 3, 1}, {10, 2, 1}, {0, 1, 1}, {-4, 1, 1}};
+    return list(argument, rows, 3, 2, 0, element);
+}
+
+const void *pick_chunks(const char *argument, size_t element)
+{
+    static const long long rows[][RANK] = {{2, 2, 1}, {3, 4, 1}, {1, 1, 1}, {0, 2, 1}, {9, 9, 9},
+                                           {1 << 20, 1 << 20, 1}};
+    return list(argument, rows, 3, 3, 0, element);
+}
+
+const void *pick_dimids(const char *argument, size_t element)
+{
+    static const long long rows[][RANK] = {{0, 1, 2}, {2, 0, 1}, {1, 1, 0}, {0, 2, 1}, {1, 2, 0},
+                                           {77, 0, 1}, {0, -1, 1}};
+    return list(argument, rows, 3, 4, 0, element);
+}
+
+const void *pick_sizes(const char *argument, size_t element)
+{
+    static const long long rows[][RANK] = {{2, 3, 1}, {1, 1, 1}, {0, 1, 1}, {-1, 2, 2}};
+    return list(argument, rows, 2, 2, 0, element);
+}
+
+const void *pick_parameters(const char *argument, size_t element)
+{
+    static const long long rows[][RANK] = {{4, 0, 0}, {9, 32, 0}, {0, 4, 1}, {99, 99, 99}};
+    return list(argument, rows, 3, 1, 0, element);
+}
+
+/* The type of values that a function without one in its name takes or gives. */
+static nc_type type_by_arguments(void)
+{
+    nc_type type = NC_NAT;
+    if (has("put_att") || has("attput"))
+        return call.type;
+    if (has("att"))
+        nc_inq_atttype(call.ncid, call.varid, call.name ? call.name : "", &type);
+    else if (has("enum"))
+        nc_inq_enum(call.ncid, call.type, NULL, &type, NULL, NULL);
+    else
+        nc_inq_vartype(call.ncid, call.varid, &type);
+    return type;
+}
+
+/* Memory for values: with room before and after, as memory maps may go backwards. */
+enum { MEMORY = 1 << 15, MARGIN = 1 << 12 };
+
+void *values_in(const char *argument, nc_type memory)
+{
+    static _Alignas(max_align_t) char values[MEMORY + 2 * MARGIN];
+    static unsigned calls;
+    int choice = choose(argument, 4, 0, 1);
+    if (memory == NC_NAT)
+        memory = type_by_arguments();
+    if (choice == 4) {
+        log_add("NULL");
+        return NULL;
+    }
+    int seed = call.plan.strategy == RANDOM ? (int)random_number(1000) : choice * 7 + (int)(calls++ % 3);
+    memset(values, 0, sizeof values);
+    size_t size = size_of_type(call.ncid, memory);
+    if (size) {
+        size_t before = MARGIN / size * size;
+        make_values(call.ncid, memory, values + MARGIN - before, (before + 256 * size) / size, seed);
+    }
+    log_values(call.ncid, memory, values + MARGIN, 4);
+    return values + MARGIN;
+}
+
+/* What the call fills. */
+static struct given {
+    const char *argument;
+    nc_type type;
+    char *memory;
+    int is_text;
+} given[MOST_ARGUMENTS];
+static int given_count;
+static _Alignas(max_align_t) char given_memory[MOST_ARGUMENTS][MEMORY + MARGIN];
+
+static void *give(const char *argument, nc_type type, int is_text)
+{
+    /* Whether NULL is allowed is known to the library alone. */
+    int index = call.choices.arguments;
+    if (choose(argument, 1, 0, 1) == 1) {
+        log_add("NULL");
+        return NULL;
+    }
+    char *memory = given_memory[index] + MARGIN / 2;
+    memset(given_memory[index], UNTOUCHED, sizeof given_memory[index]);
+    given[given_count++] = (struct given){argument, type, memory, is_text};
+    log_add("&");
+    /* Hints go in and out. */
+    if (is(argument, "chunksizehintp"))
+        *(size_t *)(void *)memory = 4096;
+    return memory;
+}
+
+void *gives(const char *argument, nc_type memory)
+{
+    nc_type type = memory ? memory : type_by_arguments();
+    /* What is no string may still be given where strings are asked for. */
+    if (type == NC_STRING && has("_att_") && type_by_arguments() != NC_STRING)
+        type = NC_CHAR;
+    return give(argument, type, 0);
+}
+
+char *gives_text(const char *argument)
+{
+    return give(argument, NC_CHAR, 1);
+}
+
+void called(void)
+{
+    log_add(")");
+    /* A call that never comes back is seen. */
+    log_flush();
+}
+
+static void log_given(const struct given *one)
+{
+    size_t size = size_of_type(call.ncid, one->type);
+    size_t count = filled(one->memory, size ? size : 1, MEMORY);
+    if (!count)
+        return;
+    log_add(" %s=", one->argument);
+    if (one->is_text)
+        log_text(one->memory);
+    else
+        log_values(call.ncid, size ? one->type : NC_UBYTE, one->memory, count);
+}
+
+void ended(int status)
+{
+    log_add(" = %d", status);
+    for (int i = 0; i < given_count; i++)
+        log_given(&given[i]);
+    /* Elements between those that were filled hold no pointers. */
+    for (int i = 0; i < given_count && status == NC_NOERR; i++) {
+        size_t size = size_of_type(call.ncid, given[i].type);
+        size_t count = filled(given[i].memory, size ? size : 1, MEMORY);
+        for (size_t value = 0; value < count && owns_memory(call.ncid, given[i].type); value++)
+            if (filled(given[i].memory + value * size, size, size))
+                nc_reclaim_data(call.ncid, given[i].type, given[i].memory + value * size, 1);
+    }
+    if (status == NC_NOERR && given_count)
+        learn_ids(call.function, given[given_count - 1].memory, call.plan.strategy == RANDOM);
+    log_end();
+}
+
+void ended_text(const char *text)
+{
+    log_add(" = ");
+    log_text(text);
+    log_end();
+}
+
+int call_function(const struct function *function, struct plan plan, struct choices *choices)
+{
+    memset(&call, 0, sizeof call);
+    call.function = function->name;
+    call.plan = plan;
+    given_count = 0;
+    log_add("%s(", function->name);
+    function->call();
+    if (choices)
+        *choices = call.choices;
+    return call.hazard;
+}

@@ -1,0 +1,85 @@
+/* Calls every function with each choice of each of its arguments, the others as usual.
+ *
+ *     every FORMAT STATE safe|hazardous [FUNCTION]
+ *
+ * Each function has fresh files and a process of its own; each hazardous call too. */
+#include "arguments.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int format;
+static enum state state;
+
+static void safe_calls(const struct function *function)
+{
+    struct choices choices;
+    use_fixture(format, state);
+    call_function(function, (struct plan){USUAL, 0, 0}, &choices);
+    for (int argument = 0; argument < choices.arguments; argument++)
+        for (int choice = 1; choice < choices.safe[argument]; choice++)
+            call_function(function, (struct plan){VARIED, argument, choice}, NULL);
+    leave_fixture();
+}
+
+/* One hazardous call; false where the function has no more of them. */
+static int hazardous_call(const struct function *function, int number)
+{
+    struct choices choices;
+    use_fixture(format, state);
+    call_function(function, (struct plan){USUAL, 0, 0}, &choices);
+    for (int argument = 0; argument < choices.arguments; argument++)
+        for (int hazard = 0; hazard < choices.hazardous[argument]; hazard++)
+            if (number-- == 0) {
+                int choice = choices.safe[argument] + hazard;
+                call_function(function, (struct plan){VARIED, argument, choice}, NULL);
+                return 1;
+            }
+    return 0;
+}
+
+/* Runs in a process of its own; false where that says there is no more. */
+static int apart(const struct function *function, int number)
+{
+    fflush(stdout);
+    pid_t child = fork();
+    if (child < 0)
+        exit(3);
+    if (child == 0) {
+        alarm(60);
+        if (number < 0)
+            safe_calls(function);
+        _exit(number < 0 || hazardous_call(function, number) ? 0 : 1);
+    }
+    int ended;
+    if (waitpid(child, &ended, 0) != child)
+        exit(3);
+    if (WIFSIGNALED(ended) || (WIFEXITED(ended) && WEXITSTATUS(ended) > 1)) {
+        log_add("%s: died", function->name);
+        log_end();
+    }
+    return !(WIFEXITED(ended) && WEXITSTATUS(ended) == 1);
+}
+
+int main(int count, char **arguments)
+{
+    if (count < 4)
+        return 2;
+    format = atoi(arguments[1]);
+    state = (enum state)atoi(arguments[2]);
+    int hazardous = strcmp(arguments[3], "hazardous") == 0;
+    for (size_t i = 0; i < function_count; i++) {
+        if (count > 4 && strcmp(arguments[4], functions[i].name) != 0)
+            continue;
+        log_add("== %s", functions[i].name);
+        log_end();
+        for (int number = 0; hazardous && apart(&functions[i], number);)
+            number++;
+        if (!hazardous)
+            apart(&functions[i], -1);
+    }
+    return 0;
+}

@@ -1,0 +1,42 @@
+/* Calls functions at random.
+ *
+ *     random FORMAT SEED CALLS */
+#include "arguments.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Functions that would only end the sequence, or are called too seldom to matter among the many typed ones. */
+static int weight(const char *name)
+{
+    static const char *const often[] = {"nc_def_", "nc_enddef", "nc_redef", "nc_put_vara_", "nc_get_vara_",
+                                        "nc_rename", "nc_put_att_", "nc_sync", "nc_inq_"};
+    static const char *const seldom[] = {"nc_close", "nc_abort", "nc_open", "nc_create", "nc__", "ncclose",
+                                         "ncabort", "nc_delete", "nccreate", "ncopen", "nc_set_alignment"};
+    for (size_t i = 0; i < sizeof seldom / sizeof *seldom; i++)
+        if (strncmp(name, seldom[i], strlen(seldom[i])) == 0)
+            return 1;
+    for (size_t i = 0; i < sizeof often / sizeof *often; i++)
+        if (strncmp(name, often[i], strlen(often[i])) == 0)
+            return 16;
+    return 6;
+}
+
+int main(int count, char **arguments)
+{
+    if (count < 4)
+        return 2;
+    int format = atoi(arguments[1]), calls = atoi(arguments[3]);
+    seed_choices((unsigned)atoi(arguments[2]));
+    use_fixture(format, (enum state)random_number(STATES));
+    for (int call = 0; call < calls;) {
+        const struct function *function = &functions[random_number((unsigned)function_count)];
+        if ((int)random_number(16) >= weight(function->name))
+            continue;
+        log_add("%d ", call++);
+        call_function(function, (struct plan){RANDOM, 0, 0}, NULL);
+        mend_fixture(random_number(100));
+    }
+    leave_fixture();
+    return 0;
+}

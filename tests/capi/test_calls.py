@@ -1,0 +1,129 @@
+"""Calls on the original library and on ours, compared call by call.
+
+Every function of netcdf.h with right, wrong and hazardous arguments; long random sequences; and the
+files that they leave.
+"""
+
+import itertools
+import json
+import re
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from conftest import CORPUS, corpus_files
+
+FORMATS = {"classic": 1, "64bit-offset": 2, "netcdf4": 3, "netcdf4-classic": 4, "64bit-data": 5}
+STATES = {"defining": 0, "data": 1, "writable": 2, "read-only": 3}
+#: Lines that differ on purpose: each says why, and how many there are at most in one run.
+DIFFERENCES = json.loads((Path(__file__).parent / "differences.json").read_text(encoding="utf-8"))
+#: The most lines that a failure shows.
+SHOWN = 25
+
+
+def on_both(libraries, command, folder, most_seconds=600):
+    """What a program prints on the original and on ours, which run at the same time."""
+
+    def run(ours):
+        place = folder / ("ours" if ours else "original")
+        done = libraries.run(command, ours, place, most_seconds)
+        lines = done.stdout.decode("utf-8", "replace").splitlines()
+        return lines, done.returncode, done.stderr.decode("utf-8", "replace")
+
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(run, (False, True)))
+
+
+def sections(lines):
+    """The lines of each function."""
+    found, name = {}, ""
+    for line in lines:
+        if line.startswith("== "):
+            name = line
+        found.setdefault(name, []).append(line)
+    return found
+
+
+def pairs(original, ours):
+    """Lines that differ. Where the original dies, ours must not."""
+    ours = sections(ours)
+    for name, theirs in sections(original).items():
+        own = ours.get(name, [])
+        if theirs[-1].endswith("died"):
+            own = own[: len(theirs)]
+        for one, other in itertools.zip_longest(theirs, own, fillvalue="(no more)"):
+            if other.endswith("died") if one.endswith("died") else one != other:
+                yield name, one, other
+
+
+def check(original, ours):
+    """Fails with the first lines that differ and are not on the list, or are more than it has."""
+    counts, found = {}, []
+    for name, one, other in pairs(original[0], ours[0]):
+        for index, entry in enumerate(DIFFERENCES):
+            if re.search(entry["original"], one) and re.search(entry["ours"], other):
+                counts[index] = counts.get(index, 0) + 1
+                if counts[index] <= entry["most"]:
+                    break
+        else:
+            found.append(f"{name}\n  original: {one[:600]}\n  ours:     {other[:600]}")
+    assert original[0], original[2]
+    assert not found, "\n".join([f"{len(found)} lines differ", *found[:SHOWN], ours[2][-2000:]])
+
+
+def runs():
+    """Every format and state; all of it takes minutes."""
+    for (form, number), (state, index) in itertools.product(FORMATS.items(), STATES.items()):
+        for kind in ("safe", "hazardous"):
+            quick = form in ("classic", "netcdf4") and state in ("defining", "data")
+            marks = [] if quick and kind == "safe" else [pytest.mark.long]
+            yield pytest.param(number, index, kind, id=f"{form}-{state}-{kind}", marks=marks)
+
+
+@pytest.mark.parametrize(("form", "state", "kind"), runs())
+def test_every_function(libraries, c_program, tmp_path, form, state, kind):
+    command = [c_program("every"), form, state, kind]
+    check(*on_both(libraries, command, tmp_path))
+
+
+def seeds():
+    for (name, number), seed in itertools.product(FORMATS.items(), range(1, 41)):
+        marks = [pytest.mark.long] if seed > 3 else []
+        yield pytest.param(number, seed, id=f"{name}-{seed}", marks=marks)
+
+
+@pytest.mark.parametrize(("form", "seed"), seeds())
+def test_random_calls(libraries, c_program, tmp_path, form, seed):
+    original, ours = on_both(libraries, [c_program("random"), form, seed, 1500], tmp_path, 60)
+    if original[1] < 0:
+        # What came before it died counts.
+        original[0].pop()
+        ours = (ours[0][: len(original[0])], *ours[1:])
+    check(original, ours)
+    # Each library reads what the other has written.
+    reader = c_program("read")
+    for folder in ("original", "ours"):
+        if original[1] == 0 and (tmp_path / folder / "main.nc").exists():
+            check(*on_both(libraries, [reader, tmp_path / folder / "main.nc"], tmp_path))
+
+
+@pytest.mark.parametrize("flavour", ["classic", "netcdf4", "hdf5"])
+def test_corpus(libraries, c_program, tmp_path, flavour):
+    """Everything there is in each file of the corpus."""
+    if not CORPUS.is_dir():
+        pytest.skip(f"there is no corpus at {CORPUS}")
+    reader, found = c_program("read"), []
+    for file in corpus_files(flavour):
+        try:
+            check(*on_both(libraries, [reader, file], tmp_path))
+        except AssertionError as error:
+            found.append(f"{file.relative_to(CORPUS)}: {str(error)[:1500]}")
+    assert not found, "\n".join(found)
+
+
+def test_libraries_are_two(libraries, c_program, tmp_path):
+    """The same program, and yet another library each time."""
+    (original, *_), (ours, *_) = on_both(libraries, [c_program("which")], tmp_path)
+    assert original[0] != ours[0], "one version"
+    assert Path(original[1]).resolve() != Path(ours[1]).resolve()
+    assert Path(ours[1]).parent == libraries.folder
