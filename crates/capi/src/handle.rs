@@ -59,7 +59,7 @@ pub(crate) fn file(id: c_int) -> Outcome<Arc<OpenFile>> {
 /// The open file and the group that an id means.
 ///
 /// # Errors
-/// `NC_EBADID`; `NC_EBADGRPID` where the file has no such group.
+/// `NC_EBADID`.
 pub(crate) fn group(id: c_int) -> Outcome<(Arc<OpenFile>, Arc<GroupNode>)> {
     let file = file(id)?;
     let (_, number) = parts(id)?;

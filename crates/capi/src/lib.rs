@@ -12,13 +12,17 @@
 
 #![allow(clippy::missing_safety_doc)]
 
+pub mod auxiliary;
 mod boundary;
 pub mod data;
 pub mod dimension;
 pub mod file;
+pub mod group;
 mod handle;
 mod memory;
 mod model;
+pub mod reclaim;
 pub mod status;
 pub mod stock;
+pub mod user_type;
 pub mod variable;

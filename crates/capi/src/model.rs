@@ -16,7 +16,10 @@ use isotach::model::convert::{Misfit, Rules};
 use isotach::{Dimension, DimensionHandle, File, Format, HeaderRoom, Writer};
 
 pub(crate) use group::GroupNode;
-pub(crate) use types::TypeNode;
+pub(crate) use types::{
+    EnumMember, FIRST_USER_TYPE, FieldNode, LAST_ATOMIC, TypeClass, TypeNode, atomic, class,
+    enum_value,
+};
 pub(crate) use variable::VariableNode;
 
 use crate::file::mode::{Mode, NC_CLASSIC_MODEL};
@@ -252,16 +255,16 @@ impl OpenFile {
     /// The group of that number.
     ///
     /// # Errors
-    /// `NC_EBADGRPID`.
+    /// `NC_EBADID`.
     pub(crate) fn group(&self, number: u16) -> Outcome<Arc<GroupNode>> {
         let find = |groups: &Groups| groups.nodes.get(usize::from(number)).cloned();
         let groups = self.groups.read().unwrap_or_else(PoisonError::into_inner);
         match find(&groups) {
             Some(found) => Ok(found),
-            None if groups.is_complete => Err(Status::EBADGRPID),
+            None if groups.is_complete => Err(Status::EBADID),
             None => {
                 drop(groups);
-                find(&*self.all_groups()?).ok_or(Status::EBADGRPID)
+                find(&*self.all_groups()?).ok_or(Status::EBADID)
             }
         }
     }
@@ -278,13 +281,17 @@ impl OpenFile {
         Ok(self.all_groups()?.nodes.clone())
     }
 
-    /// Takes in a group that was just defined.
-    pub(crate) fn add_group(&self, make: impl FnOnce(u16) -> GroupNode) -> Outcome<u16> {
+    /// Takes in a group that `make` defines, once those before it have their numbers.
+    pub(crate) fn add_group(
+        &self,
+        make: impl FnOnce(u16) -> Outcome<Option<GroupNode>>,
+    ) -> Outcome<Arc<GroupNode>> {
         drop(self.all_groups()?);
         let mut groups = self.groups.write().unwrap_or_else(PoisonError::into_inner);
         let number = u16::try_from(groups.nodes.len()).map_err(|_| Status::ENOMEM)?;
-        groups.nodes.push(Arc::new(make(number)));
-        Ok(number)
+        let new = Arc::new(make(number)?.ok_or(Status::EINTERNAL)?);
+        groups.nodes.push(Arc::clone(&new));
+        Ok(new)
     }
 
     /// Numbers the groups the first time: each before those in it, and these before the next one.
@@ -332,6 +339,20 @@ impl OpenFile {
     pub(crate) fn add_dimension(&self, node: DimensionNode) {
         let mut dimensions = self.dimensions.write().unwrap_or_else(PoisonError::into_inner);
         dimensions.insert(node.dimension.id(), node);
+    }
+
+    /// Whether a variable, a group or a type of the group has that name, which only one of them can have.
+    pub(crate) fn is_taken(&self, group: &GroupNode, name: &str) -> Outcome<bool> {
+        if group.variable_id(name)?.is_some() {
+            return Ok(true);
+        }
+        if !self.is_hdf5() {
+            return Ok(false);
+        }
+        let is_being_defined = self.is_defining_type(group.number, name);
+        let group = group.group();
+        let is_there = group.types()?.iter().any(|user| user.name == name);
+        Ok(is_being_defined || is_there || group.group(name)?.is_some())
     }
 
     /// The group, the one above it, and so on to the root.

@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int};
 use std::ptr::null_mut;
 use std::sync::Arc;
 
-use isotach::model::{DataType, names};
+use isotach::model::names;
 use isotach::{Dimension, DimensionHandle, Format, VariableOptions};
 
 use crate::boundary::{answer, checked, counted, list, put, put_list, put_text, text};
@@ -55,14 +55,14 @@ pub unsafe extern "C" fn nc_def_var(
         let name = checked(unsafe { text(name) }?)?;
         check_type(file.format, type_id)?;
         let count = count.map_err(|_| Status::EINVAL)?;
-        if is_taken(&file, &group, &name)? {
+        if file.is_taken(&group, &name)? {
             return Err(Status::ENAMEINUSE);
         }
         // SAFETY: the caller's list.
         let along = unsafe { list(dimensions, count) }?;
         let along = along.iter().map(|&id| dimension_handle(&file, id));
         let along: Vec<DimensionHandle> = along.collect::<Outcome<_>>()?;
-        let data_type = type_of_new(&file, type_id)?;
+        let data_type = file.data_type(type_id)?;
         let options = VariableOptions::default();
         let writer = group.writing()?.define_variable(&name, data_type, &along, options)?;
         let new = group.add_variable(writer, file.definitions())?;
@@ -85,28 +85,8 @@ fn check_type(format: Format, id: c_int) -> Outcome {
     }
 }
 
-/// Whether something in the group has a name that a variable cannot have beside it.
-fn is_taken(file: &OpenFile, group: &GroupNode, name: &str) -> Outcome<bool> {
-    if group.variable_id(name)?.is_some() {
-        return Ok(true);
-    }
-    if !file.is_hdf5() {
-        return Ok(false);
-    }
-    let group = group.group();
-    Ok(group.group(name)?.is_some() || group.types()?.iter().any(|user| user.name == name))
-}
-
 fn dimension_handle(file: &OpenFile, id: c_int) -> Outcome<DimensionHandle> {
     file.dimension(id)?.handle.ok_or(Status::EPERM)
-}
-
-/// The type for a new variable. The engine has to know it, so that it cannot be changed from now on.
-fn type_of_new(file: &OpenFile, id: c_int) -> Outcome<DataType> {
-    if let DataType::User(_) = file.data_type(id)? {
-        file.commit_types()?;
-    }
-    file.data_type(id)
 }
 
 /// Renames a variable.

@@ -137,9 +137,11 @@ impl GroupNode {
         Ok(())
     }
 
-    /// Takes other handles for this group, as after a rename of it or of a group above.
-    pub(crate) fn replace_handles(&self, group: Group, writer: Option<GroupWriter>) -> Outcome {
-        *self.handles.write().unwrap_or_else(PoisonError::into_inner) = Handles { group, writer };
+    /// Takes other handles for this group, which has that name in the one above: one of the two was
+    /// renamed.
+    pub(crate) fn renew_handles(&self, parent: &GroupNode, name: &str) -> Outcome {
+        let renewed = parent.below(name, self.number)?.ok_or(Status::EINTERNAL)?;
+        *self.handles.write().unwrap_or_else(PoisonError::into_inner) = renewed.handles();
         self.renew_variables()
     }
 

@@ -1,20 +1,25 @@
-//! User-defined types by id.
+//! User-defined types by id, in the C interface's words: what they are made of is told by ids.
+
+mod committing;
 
 use std::ffi::c_int;
 use std::sync::{Arc, PoisonError};
 
-use isotach::model::{Atomic, DataType, UserType};
+use isotach::model::{Atomic, DataType, UserClass, UserType};
 
 use super::OpenFile;
 use crate::status::{Outcome, Status};
+pub(crate) use committing::enum_value;
 
 /// The id of the first type that a file defines.
 pub(crate) const FIRST_USER_TYPE: c_int = 32;
+/// `NC_STRING`, the last of netCDF's own types.
+pub(crate) const LAST_ATOMIC: c_int = Atomic::String as c_int;
 
 /// The types that a file defines, in netCDF's order: the first has the id 32.
 #[derive(Default)]
 pub(super) struct Types {
-    nodes: Vec<TypeNode>,
+    nodes: Vec<Arc<TypeNode>>,
     /// Whether the file was asked for its types.
     is_complete: bool,
 }
@@ -24,31 +29,156 @@ pub(super) struct Types {
 pub(crate) struct TypeNode {
     /// Number of the group that defines it.
     pub(crate) group: u16,
-    pub(crate) user: Arc<UserType>,
-    /// False as long as members can be added: then the engine does not know it yet.
-    pub(crate) is_committed: bool,
+    pub(crate) name: String,
+    /// Bytes of one element in a C program's memory.
+    pub(crate) size: usize,
+    pub(crate) class: TypeClass,
+    /// The type as the engine has it; `None` as long as members can be added.
+    pub(crate) user: Option<Arc<UserType>>,
+}
+
+/// What a type is made of. Other types are ids, which may mean nothing until the type is committed.
+#[derive(Clone)]
+pub(crate) enum TypeClass {
+    Vlen { base: c_int },
+    Opaque,
+    Enum { base: c_int, members: Vec<EnumMember> },
+    Compound(Vec<FieldNode>),
+}
+
+/// A member of an enumeration.
+#[derive(Clone, PartialEq)]
+pub(crate) struct EnumMember {
+    pub(crate) name: String,
+    /// As many bytes as the base type has, in this machine's order.
+    pub(crate) value: Box<[u8]>,
+}
+
+/// A member of a compound type.
+#[derive(Clone)]
+pub(crate) struct FieldNode {
+    pub(crate) name: String,
+    pub(crate) offset: usize,
+    pub(crate) type_id: c_int,
+    /// As it was given: nothing else is held against it before the type is committed.
+    pub(crate) shape: Vec<c_int>,
+}
+
+/// Numbers of the classes in `netcdf.h`.
+pub(crate) mod class {
+    use std::ffi::c_int;
+
+    pub(crate) const VLEN: c_int = 13;
+    pub(crate) const OPAQUE: c_int = 14;
+    pub(crate) const ENUM: c_int = 15;
+    pub(crate) const COMPOUND: c_int = 16;
+}
+
+impl TypeClass {
+    /// Its number in `netcdf.h`.
+    pub(crate) fn number(&self) -> c_int {
+        match self {
+            Self::Vlen { .. } => class::VLEN,
+            Self::Opaque => class::OPAQUE,
+            Self::Enum { .. } => class::ENUM,
+            Self::Compound(_) => class::COMPOUND,
+        }
+    }
+}
+
+impl TypeNode {
+    /// A type of the file. `id_of` tells the ids of what it is made of.
+    fn existing(group: u16, user: &Arc<UserType>, id_of: impl Fn(&DataType) -> c_int) -> Self {
+        let class = match &user.class {
+            UserClass::Opaque => TypeClass::Opaque,
+            UserClass::Vlen(base) => TypeClass::Vlen { base: id_of(base) },
+            UserClass::Enum { base, members } => {
+                let member = |(name, value): &(String, i128)| EnumMember {
+                    name: name.clone(),
+                    value: committing::enum_bytes(*base, *value),
+                };
+                let members = members.iter().map(member).collect();
+                TypeClass::Enum { base: *base as c_int, members }
+            }
+            UserClass::Compound(fields) => {
+                let field = |field: &isotach::model::Field| FieldNode {
+                    name: field.name.clone(),
+                    offset: field.offset,
+                    type_id: id_of(&field.data_type),
+                    shape: field.shape.iter().map(|&len| len.try_into().unwrap_or(0)).collect(),
+                };
+                TypeClass::Compound(fields.iter().map(field).collect())
+            }
+        };
+        let (name, user) = (user.name.clone(), Arc::clone(user));
+        Self { group, name, size: user.size, class, user: Some(user) }
+    }
+
+    /// The members of a compound type, to add one.
+    ///
+    /// # Errors
+    /// `NC_EBADTYPE` for another class; `NC_ETYPDEFINED` where the type was committed.
+    pub(crate) fn fields_mut(&mut self) -> Outcome<&mut Vec<FieldNode>> {
+        match &mut self.class {
+            TypeClass::Compound(_) if self.user.is_some() => Err(Status::ETYPDEFINED),
+            TypeClass::Compound(fields) => Ok(fields),
+            _ => Err(Status::EBADTYPE),
+        }
+    }
+
+    /// The members of an enumeration, to add one.
+    ///
+    /// # Errors
+    /// `NC_EBADTYPE` for another class; `NC_ETYPDEFINED` where the type was committed.
+    pub(crate) fn members_mut(&mut self) -> Outcome<&mut Vec<EnumMember>> {
+        match &mut self.class {
+            TypeClass::Enum { .. } if self.user.is_some() => Err(Status::ETYPDEFINED),
+            TypeClass::Enum { members, .. } => Ok(members),
+            _ => Err(Status::EBADTYPE),
+        }
+    }
+}
+
+impl Types {
+    fn get(&self, id: c_int) -> Outcome<&Arc<TypeNode>> {
+        self.nodes.get(index_of(id)?).ok_or(Status::EBADTYPE)
+    }
+
+    /// `NC_NAT` for what has no id.
+    fn id_of(types: &[(u16, Arc<UserType>)], data_type: &DataType) -> c_int {
+        match data_type {
+            DataType::Atomic(atomic) => *atomic as c_int,
+            DataType::User(user) => {
+                let is_same = |(_, other): &(u16, Arc<UserType>)| are_same(user, other);
+                types.iter().position(is_same).and_then(id_at).unwrap_or(0)
+            }
+            DataType::Foreign(_) => 0,
+        }
+    }
 }
 
 impl OpenFile {
-    /// The type that an id means.
+    /// The type that an id means. One that could still be changed is committed, with all others: who
+    /// asks for it uses it.
     ///
     /// # Errors
-    /// `NC_EBADTYPE`.
+    /// `NC_EBADTYPE`; those of committing.
     pub(crate) fn data_type(&self, id: c_int) -> Outcome<DataType> {
         if let Some(atomic) = atomic(id) {
             return Ok(atomic.into());
         }
-        Ok(DataType::User(self.user_type(id)?.user))
+        if self.user_type(id)?.user.is_none() {
+            self.commit_types()?;
+        }
+        self.user_type(id)?.user.clone().map(DataType::User).ok_or(Status::EBADTYPE)
     }
 
     /// The user-defined type that an id means.
     ///
     /// # Errors
     /// `NC_EBADTYPE`.
-    pub(crate) fn user_type(&self, id: c_int) -> Outcome<TypeNode> {
-        let index = id.checked_sub(FIRST_USER_TYPE).ok_or(Status::EBADTYPE)?;
-        let index = usize::try_from(index).map_err(|_| Status::EBADTYPE)?;
-        self.with_types(|types| types.nodes.get(index).cloned().ok_or(Status::EBADTYPE))
+    pub(crate) fn user_type(&self, id: c_int) -> Outcome<Arc<TypeNode>> {
+        self.with_types(|types| types.get(id).cloned())
     }
 
     /// The id of a type.
@@ -58,16 +188,21 @@ impl OpenFile {
     pub(crate) fn type_id(&self, data_type: &DataType) -> Outcome<c_int> {
         match data_type {
             DataType::Atomic(atomic) => Ok(*atomic as c_int),
-            DataType::User(user) => self.with_types(|types| {
-                let is_same = |node: &TypeNode| {
-                    (&node.user.name, &node.user.group) == (&user.name, &user.group)
-                };
-                let index = types.nodes.iter().position(is_same).ok_or(Status::EBADTYPE)?;
-                let index = c_int::try_from(index).map_err(|_| Status::EBADTYPE)?;
-                Ok(FIRST_USER_TYPE + index)
+            DataType::User(user) => self.find_type(|node| match &node.user {
+                Some(other) => are_same(user, other),
+                None => false,
             }),
             DataType::Foreign(_) => Err(Status::EBADTYPE),
         }
+    }
+
+    /// The id of the first type for which that is true.
+    ///
+    /// # Errors
+    /// `NC_EBADTYPE` where there is none.
+    pub(crate) fn find_type(&self, is_it: impl Fn(&TypeNode) -> bool) -> Outcome<c_int> {
+        let index = self.with_types(|types| Ok(types.nodes.iter().position(|node| is_it(node))))?;
+        index.and_then(id_at).ok_or(Status::EBADTYPE)
     }
 
     /// The ids of a group's types, in order.
@@ -78,52 +213,49 @@ impl OpenFile {
         })
     }
 
+    /// Whether a type of that name is being defined in the group, which the engine does not know yet.
+    pub(crate) fn is_defining_type(&self, group: u16, name: &str) -> bool {
+        let types = self.types.read().unwrap_or_else(PoisonError::into_inner);
+        let is_it =
+            |node: &Arc<TypeNode>| node.user.is_none() && node.group == group && node.name == name;
+        types.nodes.iter().any(is_it)
+    }
+
     /// Takes in a type that is being defined, and gives its id.
     pub(crate) fn add_type(&self, node: TypeNode) -> Outcome<c_int> {
-        self.with_types(|types| {
-            let index = c_int::try_from(types.nodes.len()).map_err(|_| Status::ENOMEM)?;
-            types.nodes.push(node);
-            Ok(FIRST_USER_TYPE + index)
-        })
+        self.with_types(|_| Ok(()))?;
+        let mut types = self.types.write().unwrap_or_else(PoisonError::into_inner);
+        let id = id_at(types.nodes.len()).ok_or(Status::ENOMEM)?;
+        types.nodes.push(Arc::new(node));
+        Ok(id)
     }
 
     /// Changes a type that is being defined.
     ///
     /// # Errors
-    /// `NC_EBADTYPE`; `NC_ETYPDEFINED` where it was committed.
+    /// `NC_EINVAL`, `NC_EBADTYPE` or `NC_EBADTYPID` for an id that means no user-defined type, as
+    /// it is negative, one of netCDF's own, or beyond.
     pub(crate) fn change_type(
         &self,
         id: c_int,
-        change: impl FnOnce(&mut UserType) -> Outcome,
+        change: impl FnOnce(&mut TypeNode) -> Outcome,
     ) -> Outcome {
-        let index = id.checked_sub(FIRST_USER_TYPE).ok_or(Status::EBADTYPE)?;
-        let index = usize::try_from(index).map_err(|_| Status::EBADTYPE)?;
-        self.with_types(|types| {
-            let node = types.nodes.get_mut(index).ok_or(Status::EBADTYPE)?;
-            if node.is_committed {
-                return Err(Status::ETYPDEFINED);
-            }
-            change(Arc::make_mut(&mut node.user))
-        })
+        self.editable_type(id)?;
+        let mut types = self.types.write().unwrap_or_else(PoisonError::into_inner);
+        let node = types.nodes.get_mut(index_of(id)?).ok_or(Status::EBADTYPID)?;
+        change(Arc::make_mut(node))
     }
 
-    /// Gives the engine the types that were still open: from now on they stay as they are.
-    pub(crate) fn commit_types(&self) -> Outcome {
-        let open = |types: &mut Types| {
-            let found = types.nodes.iter().find(|node| !node.is_committed);
-            Ok(found.map(|node| (node.group, UserType::clone(&node.user))))
-        };
-        while let Some((group, user)) = self.with_known_types(open)? {
-            self.group(group)?.writing()?.define_type(user.clone())?;
-            self.with_known_types(|types| {
-                let mut open = types.nodes.iter_mut().filter(|node| !node.is_committed);
-                if let Some(node) = open.next() {
-                    node.is_committed = true;
-                }
-                Ok(())
-            })?;
+    /// The user-defined type that an id means, where it is looked up by the functions that define.
+    ///
+    /// # Errors
+    /// Those of [`OpenFile::change_type`].
+    pub(crate) fn editable_type(&self, id: c_int) -> Outcome<Arc<TypeNode>> {
+        match id {
+            ..0 => Err(Status::EINVAL),
+            0..=LAST_ATOMIC => Err(Status::EBADTYPE),
+            _ => self.user_type(id).map_err(|_| Status::EBADTYPID),
         }
-        Ok(())
     }
 
     /// Forgets what was found in the file.
@@ -131,28 +263,40 @@ impl OpenFile {
         *self.types.write().unwrap_or_else(PoisonError::into_inner) = Types::default();
     }
 
-    fn with_types<T>(&self, look: impl FnOnce(&mut Types) -> Outcome<T>) -> Outcome<T> {
-        if !self.with_known_types(|types| Ok(types.is_complete))? {
-            let mut nodes = Vec::new();
-            for group in self.every_group()? {
-                for user in group.group().types()?.iter() {
-                    let user = Arc::clone(user);
-                    nodes.push(TypeNode { group: group.number, user, is_committed: true });
-                }
-            }
-            self.with_known_types(|types| {
-                if !types.is_complete {
-                    *types = Types { nodes, is_complete: true };
-                }
-                Ok(())
-            })?;
+    fn with_types<T>(&self, look: impl FnOnce(&Types) -> Outcome<T>) -> Outcome<T> {
+        let known = self.types.read().unwrap_or_else(PoisonError::into_inner);
+        if known.is_complete {
+            return look(&known);
         }
-        self.with_known_types(look)
+        drop(known);
+        let mut found = Vec::new();
+        for group in self.every_group()? {
+            let of_group = group.group().types()?;
+            found.extend(of_group.iter().map(|user| (group.number, Arc::clone(user))));
+        }
+        let node = |(group, user): &(u16, Arc<UserType>)| {
+            Arc::new(TypeNode::existing(*group, user, |part| Types::id_of(&found, part)))
+        };
+        let nodes = found.iter().map(node).collect();
+        let mut types = self.types.write().unwrap_or_else(PoisonError::into_inner);
+        if !types.is_complete {
+            *types = Types { nodes, is_complete: true };
+        }
+        look(&types)
     }
+}
 
-    fn with_known_types<T>(&self, look: impl FnOnce(&mut Types) -> Outcome<T>) -> Outcome<T> {
-        look(&mut self.types.write().unwrap_or_else(PoisonError::into_inner))
-    }
+fn are_same(a: &Arc<UserType>, b: &Arc<UserType>) -> bool {
+    Arc::ptr_eq(a, b) || (&a.name, &a.group) == (&b.name, &b.group)
+}
+
+fn index_of(id: c_int) -> Outcome<usize> {
+    let index = id.checked_sub(FIRST_USER_TYPE).ok_or(Status::EBADTYPE)?;
+    usize::try_from(index).map_err(|_| Status::EBADTYPE)
+}
+
+fn id_at(index: usize) -> Option<c_int> {
+    FIRST_USER_TYPE.checked_add(c_int::try_from(index).ok()?)
 }
 
 /// netCDF's own type of that number.
