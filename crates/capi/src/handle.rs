@@ -5,9 +5,11 @@
 //! the file was closed; calls that are under way keep the file they found.
 
 use std::ffi::c_int;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::model::{GroupNode, OpenFile};
+use crate::plugin;
 use crate::status::{Outcome, Status};
 
 /// Bits of an id that are the group's.
@@ -18,11 +20,26 @@ const MAX_FILES: usize = 0x7fff;
 /// The open files; place 0 is never used, so that no id is 0.
 static FILES: RwLock<Vec<Option<Arc<OpenFile>>>> = RwLock::new(Vec::new());
 
+/// Counts how often an open file ceased to be what it was.
+static GENERATION: AtomicU64 = AtomicU64::new(0);
+
+/// A number that is another one as soon as a file was closed or looked at anew.
+#[inline]
+pub(crate) fn generation() -> u64 {
+    GENERATION.load(Ordering::Acquire)
+}
+
+/// Says that a file is not what it was: values that somebody has kept of it are out of date.
+pub(crate) fn outdate() {
+    GENERATION.fetch_add(1, Ordering::AcqRel);
+}
+
 /// Takes a file in and gives its id.
 ///
 /// # Errors
 /// `NC_ENFILE` where too many are open.
 pub(crate) fn insert(file: OpenFile) -> Outcome<c_int> {
+    plugin::be_looked_for();
     let mut files = FILES.write().unwrap_or_else(PoisonError::into_inner);
     if files.is_empty() {
         files.push(None);
@@ -78,7 +95,9 @@ pub(crate) fn remove(id: c_int) -> Outcome<Arc<OpenFile>> {
         return Err(Status::EBADGRPID);
     }
     let mut files = FILES.write().unwrap_or_else(PoisonError::into_inner);
-    files.get_mut(place).and_then(Option::take).ok_or(Status::EBADID)
+    let removed = files.get_mut(place).and_then(Option::take).ok_or(Status::EBADID);
+    outdate();
+    removed
 }
 
 /// All open files.

@@ -21,6 +21,7 @@ pub mod group;
 mod handle;
 mod memory;
 mod model;
+pub mod plugin;
 pub mod reclaim;
 pub mod status;
 pub mod stock;

@@ -24,6 +24,7 @@ pub(crate) use variable::VariableNode;
 
 use crate::file::mode::{Mode, NC_CLASSIC_MODEL};
 use crate::file::{Edited, Memory};
+use crate::handle;
 use crate::status::{Outcome, Status};
 
 /// A file between `nc_open` or `nc_create` and `nc_close`.
@@ -149,6 +150,7 @@ impl OpenFile {
             Groups { nodes: vec![root], is_complete: false };
         self.dimensions.write().unwrap_or_else(PoisonError::into_inner).clear();
         self.forget_types();
+        handle::outdate();
         Ok(())
     }
 

@@ -179,6 +179,7 @@ fn status_of_codec(error: &isotach_codec::Error) -> Status {
         | isotach_codec::ErrorKind::MissingParameter { .. } => Status::EFILTER,
         isotach_codec::ErrorKind::OutOfMemory { .. } => Status::ENOMEM,
         isotach_codec::ErrorKind::Corrupt { .. }
+        | isotach_codec::ErrorKind::Foreign
         | isotach_codec::ErrorKind::Checksum { .. }
         | isotach_codec::ErrorKind::Length { .. }
         | isotach_codec::ErrorKind::Unsupported { .. } => Status::EHDFERR,

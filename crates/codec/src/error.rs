@@ -23,6 +23,8 @@ pub enum ErrorKind {
     UnknownFilter,
     /// There is code here that decodes what this filter gives, but none that encodes.
     DecodesOnly,
+    /// A filter from elsewhere failed; it does not say why.
+    Foreign,
     /// The parameters stored with the filter cannot be.
     Parameter { index: usize, value: u32 },
     /// A parameter is missing.
@@ -46,6 +48,7 @@ impl fmt::Display for Error {
         match &self.kind {
             ErrorKind::UnknownFilter => f.write_str("not supported"),
             ErrorKind::DecodesOnly => f.write_str("can be read, but not be written"),
+            ErrorKind::Foreign => f.write_str("its plugin failed"),
             ErrorKind::Parameter { index, value } => {
                 write!(f, "parameter {index} cannot be {value}")
             }

@@ -2,7 +2,7 @@
 //!
 //! Stateless: every filter is a function from bytes to bytes, one file each under `filter/`.
 //! [`pipeline`] runs them over a chunk, forwards and backwards; [`registry`] knows their numbers
-//! and names.
+//! and names. [`foreign`] leads to filters that are not here but in plugins.
 //! Unsafe code is kept to these rooms: `uninit` (memory that is written before it is read),
 //! `libdeflate` (the C library), `filter::simd` (vector instructions).
 
@@ -11,6 +11,7 @@ mod complete;
 mod deflate;
 pub mod error;
 mod filter;
+pub mod foreign;
 mod libdeflate;
 pub mod pipeline;
 pub mod registry;

@@ -12,6 +12,7 @@ use std::mem::MaybeUninit;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::filter::{Decoder, Encoder, decoder, encoder, shuffle};
+use crate::foreign::ForeignFilter;
 use crate::registry;
 use crate::uninit::{Output, fill_reserved, fill_vec, reserve};
 
@@ -260,6 +261,10 @@ fn apply(
             append(&mut scratch.front)?;
             return Ok(true);
         }
+        Encoder::Foreign(foreign) => {
+            scratch.front = foreign.encode(&filter.parameters, input)?;
+            return Ok(true);
+        }
     };
     encode(&filter.parameters, input, &mut scratch.back)?;
     if only_if_smaller && may_leave_out && scratch.back.len() >= input.len() {
@@ -311,6 +316,20 @@ fn run(
     }
 }
 
+/// Undoes a filter from elsewhere, whose outcome is only bounded when it is there.
+fn decode_foreign(
+    foreign: &dyn ForeignFilter,
+    filter: &Filter,
+    input: &[u8],
+    limit: usize,
+) -> Result<Vec<u8>, ErrorKind> {
+    let decoded = foreign.decode(&filter.parameters, input)?;
+    match decoded.len() {
+        len if len > limit => Err(ErrorKind::Length { expected_bytes: limit, decoded_bytes: len }),
+        _ => Ok(decoded),
+    }
+}
+
 /// Undoes `steps`, from the last to the first, within `scratch`.
 fn run_inner(
     steps: &[&Filter],
@@ -339,6 +358,9 @@ fn run_inner(
             Decoder::IntoPlace(decode) => fill_vec(&mut scratch.back, limit, |output| {
                 decode(&filter.parameters, input, output)
             }),
+            Decoder::Foreign(foreign) => {
+                decode_foreign(foreign, filter, input, limit).map(|bytes| scratch.back = bytes)
+            }
         };
         outcome.map_err(|kind| filter.error(kind))?;
         std::mem::swap(&mut scratch.front, &mut scratch.back);

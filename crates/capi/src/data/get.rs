@@ -8,7 +8,7 @@ use isotach::model::convert::{Misfit, Rules, convert};
 use isotach::read::Array;
 
 use super::access::{Access, Direction, Transfer};
-use super::{byte_count, is_plain, map};
+use super::{byte_count, is_plain, map, window};
 use crate::handle;
 use crate::memory::pack;
 use crate::model::OpenFile;
@@ -20,10 +20,21 @@ use crate::status::{Outcome, Status};
 /// The lists of `access` are NULL or have an entry for each dimension of the variable; `to` has room for what
 /// they select.
 pub(super) unsafe fn get(id: c_int, variable: c_int, access: &Access, to: *mut c_void) -> Outcome {
+    // SAFETY: by this function's contract.
+    if let Some(given) = unsafe { window::look_up(id, variable, access, to) } {
+        return given;
+    }
+    let generation = handle::generation();
     let (file, group) = handle::group(id)?;
     // SAFETY: by this function's contract.
     let transfer = unsafe { access.resolve(&file, &group, variable, Direction::Get) }?;
     let Some(transfer) = transfer else { return Ok(()) };
+    if access.one().is_some() && window::fill(generation, (id, variable), &file, &transfer) {
+        // SAFETY: by this function's contract.
+        if let Some(given) = unsafe { window::look_up(id, variable, access, to) } {
+            return given;
+        }
+    }
     let shape = transfer.selection.shape();
     let size = transfer.memory.layout().size;
     let len = byte_count(&shape, size)?;

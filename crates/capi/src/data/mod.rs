@@ -9,6 +9,7 @@ mod access;
 mod get;
 mod map;
 mod put;
+mod window;
 
 use std::ffi::{c_char, c_double, c_float, c_int, c_long, c_longlong, c_short, c_uchar};
 use std::ffi::{c_schar, c_uint, c_ulonglong, c_ushort, c_void};

@@ -2,7 +2,10 @@
 
 use std::ffi::{c_int, c_void};
 
+use isotach::model::Atomic;
 use isotach::model::convert::convert;
+use isotach::model::selection::Axis;
+use isotach::{Dimension, VariableWriter};
 
 use super::access::{Access, Direction, Transfer};
 use super::{byte_count, is_plain, map};
@@ -33,7 +36,10 @@ pub(super) unsafe fn put(
         return Err(Status::EINVAL);
     }
     let is_in_range = match &transfer.map {
-        _ if len == 0 => write(&file, &transfer, &[])?,
+        _ if len == 0 => {
+            write_nothing(&file, &transfer)?;
+            true
+        }
         // SAFETY: by this function's contract.
         None => write(&file, &transfer, unsafe { std::slice::from_raw_parts(from.cast(), len) })?,
         Some(map) => {
@@ -50,12 +56,33 @@ pub(super) unsafe fn put(
     transfer.end(is_in_range)
 }
 
+/// No value at all brings the records of a classic file into being up to the first that is not written.
+fn write_nothing(file: &OpenFile, transfer: &Transfer<'_>) -> Outcome {
+    let writer = writer(file, transfer)?;
+    let dimensions = transfer.node.variable.dimensions()?;
+    if !file.is_hdf5() && dimensions.first().is_some_and(Dimension::is_unlimited) {
+        let reach = |axis: &Axis| match *axis {
+            Axis::Range { start, count, .. } => start.saturating_add(count),
+            Axis::Indices(_) => 0,
+        };
+        let extent: Vec<u64> = transfer.selection.axes.iter().map(reach).collect();
+        if extent.first() > dimensions.first().map(Dimension::len).as_ref() {
+            writer.grow(&extent)?;
+        }
+    }
+    Ok(())
+}
+
+/// The writer. That a netCDF-4 file cannot be written netCDF-C finds out when libhdf5 refuses.
+fn writer<'t>(file: &OpenFile, transfer: &'t Transfer<'_>) -> Outcome<&'t VariableWriter> {
+    let writer = transfer.node.writer();
+    writer.map_err(|status| if file.is_hdf5() { Status::EHDFERR } else { status })
+}
+
 /// Writes the selected elements; false where some are out of range.
 fn write(file: &OpenFile, transfer: &Transfer<'_>, elements: &[u8]) -> Outcome<bool> {
     let Transfer { node, selection, memory, .. } = transfer;
-    // What netCDF-C finds out when libhdf5 refuses.
-    let writer =
-        node.writer().map_err(|status| if file.is_hdf5() { Status::EHDFERR } else { status })?;
+    let writer = writer(file, transfer)?;
     if !is_plain(memory) {
         let count = elements.len() / memory.layout().size;
         // SAFETY: `elements` are as many of the caller's.
@@ -78,5 +105,10 @@ fn write(file: &OpenFile, transfer: &Transfer<'_>, elements: &[u8]) -> Outcome<b
     let report =
         convert(elements, from, &mut converted, to, file.rules()).map_err(|_| Status::EBADTYPE)?;
     writer.write_native(selection, &converted)?;
-    Ok(report.is_in_range())
+    let is_finite = file.is_hdf5() || (from, to) != (Atomic::Float, Atomic::Double) || {
+        // So netCDF-C has it in classic files.
+        let (numbers, _) = elements.as_chunks();
+        !numbers.iter().any(|&number| f32::from_ne_bytes(number).is_infinite())
+    };
+    Ok(report.is_in_range() && is_finite)
 }

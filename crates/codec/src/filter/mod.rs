@@ -21,6 +21,7 @@ pub(crate) mod szip;
 pub(crate) mod zstd;
 
 use crate::error::ErrorKind;
+use crate::foreign::{self, ForeignEncoder, ForeignFilter};
 use crate::registry;
 use crate::uninit::Output;
 
@@ -34,6 +35,8 @@ pub(crate) enum Decoder {
     IntoPlace(IntoPlace),
     /// Decodes to a prefix of the encoded bytes, whose length it returns.
     Prefix(fn(&[u8]) -> Result<usize, ErrorKind>),
+    /// Gives a vector of its own.
+    Foreign(&'static dyn ForeignFilter),
 }
 
 /// The code for filter `id`, or `None` where there is none here.
@@ -52,7 +55,7 @@ pub(crate) fn decoder(id: u16) -> Option<Decoder> {
         registry::LZ4 => Decoder::IntoPlace(lz4::decode),
         registry::BITSHUFFLE => Decoder::IntoPlace(bitshuffle::decode),
         registry::ZSTD => Decoder::IntoPlace(zstd::decode),
-        _ => return None,
+        _ => return foreign::find(id).map(Decoder::Foreign),
     })
 }
 
@@ -70,6 +73,8 @@ pub(crate) enum Encoder {
     IfSmaller(IntoVec),
     /// Appends to what it encodes.
     Append(fn(&mut Vec<u8>) -> Result<(), ErrorKind>),
+    /// Gives a vector of its own.
+    Foreign(&'static dyn ForeignEncoder),
 }
 
 /// The encoder for filter `id`, or `None` where there is none here.
@@ -87,6 +92,6 @@ pub(crate) fn encoder(id: u16) -> Option<Encoder> {
         registry::LZ4 => Encoder::Always(lz4::encode),
         registry::BITSHUFFLE => Encoder::Always(bitshuffle::encode),
         registry::ZSTD => Encoder::Always(zstd::encode),
-        _ => return None,
+        _ => return foreign::find(id)?.encoder().map(Encoder::Foreign),
     })
 }

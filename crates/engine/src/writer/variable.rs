@@ -62,6 +62,11 @@ impl VariableWriter {
         self.session.write_numbers(self.id, selection, numbers)
     }
 
+    /// Makes its unlimited dimensions at least as long as `extent` says, as writing up to there would.
+    pub fn grow(&self, extent: &[u64]) -> Result<()> {
+        self.session.change(|draft| draft.grow(self.id, extent))
+    }
+
     /// Changes how the variable shall be stored, as long as it has no values.
     pub fn change_options(&self, change: impl FnOnce(&mut VariableOptions)) -> Result<()> {
         self.session.change_options(self.id, change)

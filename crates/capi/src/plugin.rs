@@ -1,0 +1,252 @@
+//! Filters as plugins: shared libraries with HDF5's filter interface, in the folders of `HDF5_PLUGIN_PATH`.
+//!
+//! A plugin is looked for when a file has, or a program asks for, a filter that is not built in; it
+//! stays loaded. Its function runs under a lock of its own, as plugins are written for libhdf5, which
+//! calls one function at a time.
+//!
+//! `can_apply` and `set_local` get ids of libhdf5's objects, which there are none of here. A
+//! plugin that has `set_local` completes its parameters there; without that, what it writes could not
+//! be read, so such a plugin only reads. `can_apply` is not asked.
+
+use std::collections::HashMap;
+use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+
+use isotach_codec::ErrorKind;
+use isotach_codec::foreign::{ForeignEncoder, ForeignFilter, look_up_with};
+use libloading::Library;
+
+use crate::boundary::{answer, list, put};
+use crate::status::{Outcome, Status};
+
+/// What `H5PLget_plugin_type` gives for a filter.
+const TYPE_FILTER: c_int = 0;
+/// The version of [`Class`].
+const CLASS_VERSION: c_int = 1;
+/// The filter is to be undone.
+const FLAG_REVERSE: c_uint = 0x0100;
+/// Where HDF5's own build looks where nobody says anything.
+const DEFAULT_FOLDER: &str = "/usr/local/hdf5/lib/plugin";
+
+/// Arguments: flags, the parameters and their count, the bytes' count, the buffer's size, the buffer. Gives
+/// how many bytes are in the buffer then, which may be another one; 0 where it failed.
+type Run = unsafe extern "C" fn(
+    c_uint,
+    usize,
+    *const c_uint,
+    usize,
+    *mut usize,
+    *mut *mut c_void,
+) -> usize;
+
+/// `H5Z_class2_t`: a filter as its plugin describes it.
+#[repr(C)]
+struct Class {
+    version: c_int,
+    id: c_int,
+    encoder_present: c_uint,
+    decoder_present: c_uint,
+    name: *const c_char,
+    can_apply: *const c_void,
+    set_local: *const c_void,
+    run: Option<Run>,
+}
+
+/// A filter of a plugin, which is never unloaded.
+struct Plugin {
+    run: Run,
+    can_decode: bool,
+    can_encode: bool,
+    /// Held while `run` runs.
+    running: Mutex<()>,
+}
+
+impl Plugin {
+    fn run(&self, flags: c_uint, parameters: &[u32], bytes: &[u8]) -> Result<Vec<u8>, ErrorKind> {
+        // Room for one byte at least: filters may look at the size.
+        let mut size = bytes.len().max(1);
+        // SAFETY: memory for `size` bytes, which becomes the plugin's: it may free it and put other memory
+        // from `malloc` in its place, as HDF5's interface has it. `bytes` fits in.
+        unsafe {
+            let mut buffer = libc::malloc(size);
+            if buffer.is_null() {
+                return Err(ErrorKind::OutOfMemory { wanted_bytes: size });
+            }
+            buffer.cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+            let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+            let count = parameters.len();
+            let len =
+                (self.run)(flags, count, parameters.as_ptr(), bytes.len(), &mut size, &mut buffer);
+            drop(running);
+            let is_whole = len != 0 && len <= size && !buffer.is_null();
+            let outcome = is_whole
+                .then(|| std::slice::from_raw_parts(buffer.cast::<u8>(), len).to_vec())
+                .ok_or(ErrorKind::Foreign);
+            libc::free(buffer);
+            outcome
+        }
+    }
+}
+
+impl ForeignFilter for Plugin {
+    fn decode(&self, parameters: &[u32], encoded: &[u8]) -> Result<Vec<u8>, ErrorKind> {
+        match self.can_decode {
+            true => self.run(FLAG_REVERSE, parameters, encoded),
+            false => Err(ErrorKind::UnknownFilter),
+        }
+    }
+
+    fn encoder(&self) -> Option<&dyn ForeignEncoder> {
+        self.can_encode.then_some(self)
+    }
+}
+
+impl ForeignEncoder for Plugin {
+    fn encode(&self, parameters: &[u32], bytes: &[u8]) -> Result<Vec<u8>, ErrorKind> {
+        self.run(0, parameters, bytes)
+    }
+}
+
+/// What was looked for, and where.
+struct Plugins {
+    folders: Vec<PathBuf>,
+    /// By number; `None` for a filter that no plugin has.
+    known: HashMap<u16, Option<&'static Plugin>>,
+}
+
+fn plugins() -> MutexGuard<'static, Plugins> {
+    static PLUGINS: LazyLock<Mutex<Plugins>> = LazyLock::new(|| {
+        let folders = match std::env::var_os("HDF5_PLUGIN_PATH") {
+            Some(folders) => std::env::split_paths(&folders).collect(),
+            None => vec![PathBuf::from(DEFAULT_FOLDER)],
+        };
+        Mutex::new(Plugins { folders, known: HashMap::new() })
+    });
+    PLUGINS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Has the codecs look for plugins.
+pub(crate) fn be_looked_for() {
+    look_up_with(|id| {
+        let mut plugins = plugins();
+        let found = match plugins.known.get(&id) {
+            Some(found) => *found,
+            None => {
+                let found = plugins.folders.iter().find_map(|folder| find_in(folder, id));
+                *plugins.known.entry(id).or_insert(found)
+            }
+        };
+        found.map(|plugin| plugin as &dyn ForeignFilter)
+    });
+}
+
+/// The filter of that number among the plugins of a folder, in the order of their names.
+fn find_in(folder: &Path, id: u16) -> Option<&'static Plugin> {
+    let entries = std::fs::read_dir(folder).ok()?.flatten();
+    let is_library = |path: &PathBuf| {
+        let name = path.file_name().map(|name| name.to_string_lossy());
+        name.is_some_and(|name| {
+            name.starts_with("lib") && [".so", ".dylib"].iter().any(|end| name.contains(end))
+        })
+    };
+    let mut libraries: Vec<PathBuf> =
+        entries.map(|entry| entry.path()).filter(is_library).collect();
+    libraries.sort();
+    libraries.iter().find_map(|path| load(path, id))
+}
+
+/// The filter of a plugin, where it is the one of that number.
+fn load(path: &Path, id: u16) -> Option<&'static Plugin> {
+    // SAFETY: whoever names the folder vouches for the libraries in it, as with libhdf5: that they have HDF5's
+    // interface, under whose names the functions are looked up, and that loading them does no harm.
+    unsafe {
+        let library = Library::new(path).ok()?;
+        let plugin_type = library.get::<unsafe extern "C" fn() -> c_int>(b"H5PLget_plugin_type\0");
+        if plugin_type.ok()?() != TYPE_FILTER {
+            return None;
+        }
+        let info = library.get::<unsafe extern "C" fn() -> *const Class>(b"H5PLget_plugin_info\0");
+        let class = info.ok()?().as_ref()?;
+        if class.version != CLASS_VERSION || class.id != c_int::from(id) {
+            return None;
+        }
+        let plugin = Plugin {
+            run: class.run?,
+            can_decode: class.decoder_present != 0,
+            can_encode: class.encoder_present != 0 && class.set_local.is_null(),
+            running: Mutex::new(()),
+        };
+        // Its code stays for as long as the program runs.
+        std::mem::forget(library);
+        Some(Box::leak(Box::new(plugin)))
+    }
+}
+
+/// Folders as programs see them.
+#[repr(C)]
+pub struct PluginList {
+    pub count: usize,
+    pub folders: *mut *mut c_char,
+}
+
+/// The number of folders where plugins are looked for.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_plugin_path_ndirs(count: *mut usize) -> c_int {
+    answer(|| {
+        // SAFETY: the caller's place for a count.
+        unsafe { put(count, plugins().folders.len()) };
+        Ok(())
+    })
+}
+
+/// The folders where plugins are looked for, in order. Where there is no vector for them, one is allocated;
+/// their names are for the caller to free.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_plugin_path_get(folders: *mut PluginList) -> c_int {
+    answer(|| {
+        // SAFETY: NULL or the caller's list.
+        let Some(wanted) = (unsafe { folders.as_mut() }) else { return Ok(()) };
+        let plugins = plugins();
+        wanted.count = plugins.folders.len();
+        if wanted.count > 0 && wanted.folders.is_null() {
+            // SAFETY: memory for as many pointers as there are folders.
+            wanted.folders = unsafe { libc::calloc(wanted.count, size_of::<*mut c_char>()) }.cast();
+            if wanted.folders.is_null() {
+                return Err(Status::ENOMEM);
+            }
+        }
+        for (index, folder) in plugins.folders.iter().enumerate() {
+            let name = crate::stock::allocate_text(folder.as_os_str().as_bytes());
+            // SAFETY: the caller's vector, or the one above, has room for all folders.
+            unsafe { wanted.folders.add(index).write(name) };
+        }
+        Ok(())
+    })
+}
+
+/// Has plugins be looked for in these folders and nowhere else; those that are loaded stay.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_plugin_path_set(folders: *const PluginList) -> c_int {
+    answer(|| {
+        // SAFETY: NULL or the caller's list, whose vector has as many strings as it says.
+        let names = unsafe {
+            let wanted = folders.as_ref().ok_or(Status::EINVAL)?;
+            list(wanted.folders.cast_const(), wanted.count)?
+        };
+        let folder = |name: &*mut c_char| {
+            if name.is_null() {
+                return Err(Status::EINVAL);
+            }
+            // SAFETY: a string of the caller's vector.
+            let name: CString = unsafe { CStr::from_ptr(*name) }.into();
+            Ok(PathBuf::from(std::ffi::OsString::from_vec(name.into_bytes())))
+        };
+        let folders = names.iter().map(folder).collect::<Outcome<Vec<_>>>()?;
+        let mut plugins = plugins();
+        plugins.folders = folders;
+        plugins.known.retain(|_, found| found.is_some());
+        Ok(())
+    })
+}
