@@ -100,7 +100,7 @@ struct NC_Dispatch {
 extern "C" {
 #endif
 
-/* Of a format that is only read: NC_EPERM. */
+/* Of a format that is only read: NC_EPERM; there is nothing to store. */
 EXTERNL int NC_RO_create(const char *, int, size_t, int, size_t *, void *, const NC_Dispatch *,
         int);
 EXTERNL int NC_RO_redef(int);
@@ -159,13 +159,13 @@ EXTERNL int NC_NOTNC4_inq_user_type(int, nc_type, char *, size_t *, nc_type *, s
 EXTERNL int NC_NOTNC4_def_var_quantize(int, int, int, int);
 EXTERNL int NC_NOTNC4_inq_var_quantize(int, int, int *, int *);
 
-/* Of a format without mapped access: NC_ENOTNC3. */
+/* Of a format without mapped access: NC_ENOTNC4. */
 EXTERNL int NC_NOTNC3_get_varm(int, int, const size_t *, const size_t *, const ptrdiff_t *,
         const ptrdiff_t *, void *, nc_type);
 EXTERNL int NC_NOTNC3_put_varm(int, int, const size_t *, const size_t *, const ptrdiff_t *,
         const ptrdiff_t *, const void *, nc_type);
 
-/* Of a format without filters: none. */
+/* Of a format without filters: none of them is there. */
 EXTERNL int NC_NOOP_inq_var_filter_ids(int, int, size_t *, unsigned int *);
 EXTERNL int NC_NOOP_inq_var_filter_info(int, int, unsigned int, size_t *, unsigned int *);
 EXTERNL int NC_NOOP_inq_filter_avail(int, unsigned int);

@@ -1,4 +1,4 @@
-/* Files that several MPI processes open together: this library returns NC_ENOTBUILT. */
+/* Files that several MPI processes open together: this library returns NC_ENOPAR. */
 #ifndef NETCDF_PAR_H
 #define NETCDF_PAR_H 1
 

@@ -1,15 +1,15 @@
 //! Files: how they are opened and created, where their bytes are, define and data mode, and what
 //! becomes of them in the end.
 
-mod closing;
-mod creating;
-mod definitions;
+pub mod closing;
+pub mod creating;
+pub mod definitions;
 mod edited;
-mod inquiry;
-mod library;
+pub mod inquiry;
+pub mod library;
 mod memory;
 pub mod mode;
-mod opening;
+pub mod opening;
 mod path;
 
 pub(crate) use edited::Edited;
