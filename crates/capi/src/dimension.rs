@@ -5,9 +5,8 @@ use std::ptr::null_mut;
 use std::sync::Arc;
 
 use isotach::Format;
-use isotach::model::names;
 
-use crate::boundary::{answer, checked, counted, put, put_list, put_text, text};
+use crate::boundary::{answer, counted, put, put_list, put_text, text};
 use crate::handle;
 use crate::model::{DimensionNode, GroupNode, OpenFile, Phase};
 use crate::status::{Outcome, Status};
@@ -52,9 +51,9 @@ pub unsafe extern "C" fn nc_def_dim(
 pub unsafe extern "C" fn nc_rename_dim(group: c_int, id: c_int, name: *const c_char) -> c_int {
     answer(|| {
         let (file, group) = handle::group(group)?;
-        let writer = file.writer()?;
         // SAFETY: the caller's string.
-        let name = checked(unsafe { text(name) }?)?;
+        let name = file.new_name(unsafe { text(name) })?;
+        let writer = file.writer()?;
         let phase = file.phase_mut();
         let is_taken = group.group().dimensions()?.iter().any(|other| other.name() == name);
         // Which of two faults is told depends on the format.
@@ -77,9 +76,9 @@ pub unsafe extern "C" fn nc_rename_dim(group: c_int, id: c_int, name: *const c_c
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_dimid(group: c_int, name: *const c_char, id: *mut c_int) -> c_int {
     answer(|| {
-        let (_, group) = handle::group(group)?;
+        let (file, group) = handle::group(group)?;
         // SAFETY: the caller's string.
-        let name = names::normalized(unsafe { text(name) }?);
+        let name = file.sought_name(unsafe { text(name) }?)?;
         let found = group.group().find_dimension(&name)?.ok_or(Status::EBADDIM)?;
         // SAFETY: the caller's place for an id.
         unsafe { put(id, found.id()) };
@@ -112,6 +111,9 @@ pub unsafe extern "C" fn nc_inq_dim(
 /// Name of a dimension.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_dimname(group: c_int, id: c_int, name: *mut c_char) -> c_int {
+    if name.is_null() {
+        return answer(|| handle::file(group).map(drop));
+    }
     // SAFETY: as the caller promises.
     unsafe { nc_inq_dim(group, id, name, null_mut()) }
 }
@@ -119,6 +121,9 @@ pub unsafe extern "C" fn nc_inq_dimname(group: c_int, id: c_int, name: *mut c_ch
 /// Length of a dimension.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_dimlen(group: c_int, id: c_int, len: *mut usize) -> c_int {
+    if len.is_null() {
+        return answer(|| handle::file(group).map(drop));
+    }
     // SAFETY: as the caller promises.
     unsafe { nc_inq_dim(group, id, null_mut(), len) }
 }

@@ -7,12 +7,14 @@ mod group;
 mod types;
 mod variable;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ffi::{CString, c_int};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use isotach::model::convert::{Misfit, Rules};
+use isotach::model::names;
 use isotach::{Dimension, DimensionHandle, File, Format, HeaderRoom, Writer};
 
 pub(crate) use group::GroupNode;
@@ -22,10 +24,12 @@ pub(crate) use types::{
 };
 pub(crate) use variable::VariableNode;
 
+use crate::boundary::checked;
 use crate::file::mode::{Mode, NC_CLASSIC_MODEL};
 use crate::file::{Edited, Memory};
 use crate::handle;
 use crate::status::{Outcome, Status};
+use crate::variable::quantize;
 
 /// A file between `nc_open` or `nc_create` and `nc_close`.
 pub(crate) struct OpenFile {
@@ -209,6 +213,30 @@ impl OpenFile {
         Ok(phase)
     }
 
+    /// The name that something is to have instead of its own.
+    ///
+    /// # Errors
+    /// `NC_EINVAL` for NULL, `NC_EPERM`, `NC_EBADNAME`, `NC_EMAXNAME`; of classic files the second is the first.
+    pub(crate) fn new_name<'a>(&self, name: Outcome<&'a str>) -> Outcome<Cow<'a, str>> {
+        let name = match name {
+            Err(Status::EINVAL) if self.is_hdf5() => return Err(Status::EINVAL),
+            name => self.writer().and(name),
+        };
+        checked(name?)
+    }
+
+    /// A name as it is looked up.
+    ///
+    /// # Errors
+    /// `NC_EMAXNAME` for one that is too long, in netCDF-4 files.
+    pub(crate) fn sought_name<'a>(&self, name: &'a str) -> Outcome<Cow<'a, str>> {
+        let name = names::normalized(name);
+        match self.is_hdf5() && name.len() > names::MAX_NAME_BYTES {
+            true => Err(Status::EMAXNAME),
+            false => Ok(name),
+        }
+    }
+
     /// Makes sure that the file is in define mode, where that is kept apart.
     ///
     /// # Errors
@@ -241,6 +269,7 @@ impl OpenFile {
     /// Goes to data mode.
     pub(crate) fn end_definitions(&self, phase: &mut Phase, room: HeaderRoom) -> Outcome {
         self.commit_types()?;
+        quantize::hand_over(self)?;
         let writer = self.writer()?;
         writer.end_definitions(room)?;
         writer.hold_commits(false);
@@ -281,6 +310,11 @@ impl OpenFile {
     /// All groups by number.
     pub(crate) fn every_group(&self) -> Outcome<Vec<Arc<GroupNode>>> {
         Ok(self.all_groups()?.nodes.clone())
+    }
+
+    /// The groups that have a number already.
+    pub(crate) fn known_groups(&self) -> Vec<Arc<GroupNode>> {
+        self.groups.read().unwrap_or_else(PoisonError::into_inner).nodes.clone()
     }
 
     /// Takes in a group that `make` defines, once those before it have their numbers.

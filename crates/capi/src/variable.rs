@@ -1,16 +1,25 @@
 //! Variables: defining, asking, renaming; how they are stored is in the files beside this one.
 
+pub mod chunk_cache;
+pub mod compressor;
+mod definition;
+pub mod fill;
+pub mod filter;
+pub mod quantize;
+pub mod storage;
+
 use std::ffi::{c_char, c_int};
 use std::ptr::null_mut;
 use std::sync::Arc;
 
-use isotach::model::names;
 use isotach::{Dimension, DimensionHandle, Format, VariableOptions};
 
 use crate::boundary::{answer, checked, counted, list, put, put_list, put_text, text};
 use crate::handle;
-use crate::model::{GroupNode, OpenFile, Phase, VariableNode};
+use crate::model::{DimensionNode, GroupNode, OpenFile, Phase, VariableNode};
 use crate::status::{Outcome, Status};
+
+pub(crate) use definition::Said;
 
 /// The varid that means the group itself.
 pub const NC_GLOBAL: c_int = -1;
@@ -23,14 +32,13 @@ const NC_STRING: c_int = 12;
 /// Dimensions that a variable of a netCDF-4 file can have: HDF5's limit.
 const MAX_RANK: usize = 32;
 
-/// The file, the group and the variable that two ids mean.
-pub(crate) fn find(
-    group: c_int,
-    id: c_int,
-) -> Outcome<(Arc<OpenFile>, Arc<GroupNode>, Arc<VariableNode>)> {
-    let (file, group) = handle::group(group)?;
-    let variable = group.variable(id)?;
-    Ok((file, group, variable))
+/// The variable that two ids mean.
+///
+/// # Errors
+/// `NC_EBADID`, `NC_EBADGRPID`, `NC_ENOTVAR`.
+pub(crate) fn find(group: c_int, id: c_int) -> Outcome<Arc<VariableNode>> {
+    let (_, group) = handle::group(group)?;
+    group.variable(id)
 }
 
 /// Defines a variable.
@@ -60,12 +68,15 @@ pub unsafe extern "C" fn nc_def_var(
         }
         // SAFETY: the caller's list.
         let along = unsafe { list(dimensions, count) }?;
-        let along = along.iter().map(|&id| dimension_handle(&file, id));
-        let along: Vec<DimensionHandle> = along.collect::<Outcome<_>>()?;
+        let along = along.iter().map(|&id| file.dimension(id));
+        let along: Vec<DimensionNode> = along.collect::<Outcome<_>>()?;
         let data_type = file.data_type(type_id)?;
+        let said = Said::of_new(&file, &along, &data_type)?;
+        let handles = along.iter().map(|node| node.handle.ok_or(Status::EPERM));
+        let handles: Vec<DimensionHandle> = handles.collect::<Outcome<_>>()?;
         let options = VariableOptions::default();
-        let writer = group.writing()?.define_variable(&name, data_type, &along, options)?;
-        let new = group.add_variable(writer, file.definitions())?;
+        let writer = group.writing()?.define_variable(&name, data_type, &handles, options)?;
+        let new = group.add_variable(writer, file.definitions(), said)?;
         // SAFETY: the caller's place for an id.
         unsafe { put(id, new) };
         Ok(())
@@ -76,6 +87,7 @@ pub unsafe extern "C" fn nc_def_var(
 fn check_type(format: Format, id: c_int) -> Outcome {
     match format {
         _ if id == NC_NAT => Err(Status::EBADTYPE),
+        Format::NetCdf4 if id < NC_NAT => Err(Status::EINVAL),
         Format::NetCdf4 => Ok(()),
         Format::NetCdf4Classic if id > NC_DOUBLE => Err(Status::ESTRICTNC3),
         Format::NetCdf4Classic => Ok(()),
@@ -85,20 +97,13 @@ fn check_type(format: Format, id: c_int) -> Outcome {
     }
 }
 
-fn dimension_handle(file: &OpenFile, id: c_int) -> Outcome<DimensionHandle> {
-    file.dimension(id)?.handle.ok_or(Status::EPERM)
-}
-
 /// Renames a variable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_rename_var(group: c_int, id: c_int, name: *const c_char) -> c_int {
     answer(|| {
         let (file, group) = handle::group(group)?;
-        let writer = file.writer();
         // SAFETY: the caller's string.
-        let name = unsafe { text(name) }?;
-        writer?;
-        let name = checked(name)?;
+        let name = file.new_name(unsafe { text(name) })?;
         let phase = file.phase_mut();
         let is_taken = group.variable_id(&name)?.is_some();
         // Which of two faults is told depends on the format.
@@ -121,9 +126,9 @@ pub unsafe extern "C" fn nc_rename_var(group: c_int, id: c_int, name: *const c_c
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_varid(group: c_int, name: *const c_char, id: *mut c_int) -> c_int {
     answer(|| {
-        let (_, group) = handle::group(group)?;
+        let (file, group) = handle::group(group)?;
         // SAFETY: the caller's string.
-        let name = names::normalized(unsafe { text(name) }?);
+        let name = file.sought_name(unsafe { text(name) }?)?;
         let found = group.variable_id(&name)?.ok_or(Status::ENOTVAR)?;
         // SAFETY: the caller's place for an id.
         unsafe { put(id, found) };

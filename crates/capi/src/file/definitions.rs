@@ -9,6 +9,7 @@ use crate::boundary::{answer, put};
 use crate::handle;
 use crate::model::Phase;
 use crate::status::{Outcome, Status};
+use crate::variable::fill::set_fill_of_all;
 
 /// `nc_set_fill`: what is never written reads as fill values.
 const NC_FILL: c_int = 0;
@@ -75,7 +76,8 @@ fn end_definitions(id: c_int, room: HeaderRoom) -> Outcome {
     if file.mode.has(NC_SHARE) { Ok(file.writer()?.commit()?) } else { Ok(()) }
 }
 
-/// Says whether variables that are defined from now on are filled, and tells what it was.
+/// Says whether variables that are defined from now on are filled, in classic files all variables, and tells
+/// what it was.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_set_fill(id: c_int, fill: c_int, old: *mut c_int) -> c_int {
     answer(|| {
@@ -87,6 +89,9 @@ pub unsafe extern "C" fn nc_set_fill(id: c_int, fill: c_int, old: *mut c_int) ->
             _ => return Err(Status::EINVAL),
         };
         let before = if writer.set_fill(fills)? { NC_FILL } else { NC_NOFILL };
+        if !file.is_hdf5() {
+            set_fill_of_all(&file, fills)?;
+        }
         // SAFETY: the caller's place for a mode.
         unsafe { put(old, before) };
         Ok(())

@@ -8,6 +8,7 @@ use isotach::{Group, GroupWriter, VariableWriter};
 
 use super::VariableNode;
 use crate::status::{Outcome, Status};
+use crate::variable::Said;
 
 /// A group of an open file.
 pub(crate) struct GroupNode {
@@ -109,7 +110,12 @@ impl GroupNode {
     }
 
     /// Takes in a variable that was just defined in that phase of definitions, and gives its id.
-    pub(crate) fn add_variable(&self, writer: VariableWriter, phase: u64) -> Outcome<c_int> {
+    pub(crate) fn add_variable(
+        &self,
+        writer: VariableWriter,
+        phase: u64,
+        said: Said,
+    ) -> Outcome<c_int> {
         let variable = writer.variable()?;
         let name: Arc<str> = variable.name().into();
         self.with_variables(|_| Ok(()))?;
@@ -118,9 +124,16 @@ impl GroupNode {
         // The one that was just defined may have been among those that were looked up.
         let next = variables.get_index_of(&name).unwrap_or(variables.len());
         let id = c_int::try_from(next).map_err(|_| Status::EMAXVARS)?;
-        let node = VariableNode::defined(id, variable, writer, phase);
+        let node = VariableNode::defined(id, variable, writer, phase, said);
         variables.insert(name, OnceLock::from(Arc::new(node)));
         Ok(id)
+    }
+
+    /// The variables that anybody asked for or defined.
+    pub(crate) fn known_variables(&self) -> Vec<Arc<VariableNode>> {
+        let variables = self.variables.read().unwrap_or_else(PoisonError::into_inner);
+        let nodes = variables.iter().flat_map(IndexMap::values);
+        nodes.filter_map(|node| node.get().cloned()).collect()
     }
 
     /// Looks at the variables again: one of them was renamed, or a group that they lie in. Their ids stay.

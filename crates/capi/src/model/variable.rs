@@ -1,11 +1,12 @@
 //! A variable of an open file, and what C programs say of it that is not in the file.
 
 use std::ffi::c_int;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use isotach::{Variable, VariableWriter};
 
 use crate::status::{Outcome, Status};
+use crate::variable::Said;
 
 /// A variable of an open file.
 pub(crate) struct VariableNode {
@@ -18,16 +19,17 @@ pub(crate) struct VariableNode {
 }
 
 /// What stays the same for a variable when it is renamed.
-#[derive(Default)]
 struct Settings {
     /// The phase of definitions in which it was defined; `None` where it was in the file.
     defined_in: Option<u64>,
+    said: Mutex<Said>,
 }
 
 impl VariableNode {
     /// A variable that was there when the file was opened.
     pub(super) fn existing(id: c_int, variable: Variable, writer: Option<VariableWriter>) -> Self {
-        Self { id, variable, writer, settings: Arc::default() }
+        let settings = Arc::new(Settings { defined_in: None, said: Mutex::default() });
+        Self { id, variable, writer, settings }
     }
 
     /// A variable that was defined in that phase of definitions.
@@ -36,8 +38,9 @@ impl VariableNode {
         variable: Variable,
         writer: VariableWriter,
         phase: u64,
+        said: Said,
     ) -> Self {
-        let settings = Arc::new(Settings { defined_in: Some(phase) });
+        let settings = Arc::new(Settings { defined_in: Some(phase), said: Mutex::new(said) });
         Self { id, variable, writer: Some(writer), settings }
     }
 
@@ -62,5 +65,10 @@ impl VariableNode {
     /// Whether how it is stored can still be said: it was defined in this phase of definitions.
     pub(crate) fn is_open(&self, phase: u64) -> bool {
         self.settings.defined_in == Some(phase)
+    }
+
+    /// What C programs said of it.
+    pub(crate) fn said(&self) -> MutexGuard<'_, Said> {
+        self.settings.said.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,0 +1,239 @@
+//! Chunk caches.
+//!
+//! What is said here is told back, and no more: one cache with a budget for the whole process serves all files
+//! (`ISOTACH_CACHE`).
+
+use std::ffi::c_int;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::definition::netcdf4;
+use super::find;
+use crate::boundary::{answer, put};
+use crate::status::{Outcome, Status};
+
+/// Bytes, places and preemption of a cache.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct ChunkCache {
+    bytes: usize,
+    slot_count: usize,
+    preemption: f32,
+}
+
+const MEBIBYTE: usize = 1 << 20;
+/// Chunks larger than the cache make it larger: so many of them fit.
+const CHUNKS_IN_CACHE: u64 = 10;
+/// By which no cache becomes larger than this.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// What variables begin with.
+static DEFAULT: Mutex<ChunkCache> =
+    Mutex::new(ChunkCache { bytes: 16 * MEBIBYTE, slot_count: 4133, preemption: 0.75 });
+
+fn default_cache() -> MutexGuard<'static, ChunkCache> {
+    DEFAULT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Default for ChunkCache {
+    fn default() -> Self {
+        *default_cache()
+    }
+}
+
+impl ChunkCache {
+    fn new(bytes: usize, slot_count: usize, preemption: f32) -> Outcome<Self> {
+        match (0.0..=1.0).contains(&preemption) {
+            true => Ok(Self { bytes, slot_count, preemption }),
+            false => Err(Status::EINVAL),
+        }
+    }
+
+    /// Makes the cache large enough for some chunks of that size.
+    pub(super) fn make_room_for(&mut self, chunk_bytes: u64) {
+        if chunk_bytes > self.bytes as u64 {
+            let wanted = chunk_bytes.saturating_mul(CHUNKS_IN_CACHE).min(MAX_BYTES);
+            self.bytes = usize::try_from(wanted).unwrap_or(self.bytes);
+        }
+    }
+}
+
+fn percent(preemption: f32) -> c_int {
+    (preemption * 100.0) as c_int
+}
+
+/// Sets the chunk cache that variables have which are opened or defined from now on.
+#[unsafe(no_mangle)]
+pub extern "C" fn nc_set_chunk_cache(bytes: usize, slot_count: usize, preemption: f32) -> c_int {
+    answer(|| {
+        *default_cache() = ChunkCache::new(bytes, slot_count, preemption)?;
+        Ok(())
+    })
+}
+
+/// The chunk cache that variables begin with.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_get_chunk_cache(
+    bytes: *mut usize,
+    slot_count: *mut usize,
+    preemption: *mut f32,
+) -> c_int {
+    answer(|| {
+        // SAFETY: the caller's places for the three.
+        unsafe { put_cache(*default_cache(), bytes, slot_count, preemption) };
+        Ok(())
+    })
+}
+
+/// The same as `nc_set_chunk_cache` for Fortran, the preemption in percent.
+#[unsafe(no_mangle)]
+pub extern "C" fn nc_set_chunk_cache_ints(
+    bytes: c_int,
+    slot_count: c_int,
+    preemption: c_int,
+) -> c_int {
+    answer(|| {
+        let positive = |value: c_int| match usize::try_from(value) {
+            Ok(value @ 1..) => Ok(value),
+            _ => Err(Status::EINVAL),
+        };
+        let (bytes, slot_count) = (positive(bytes)?, positive(slot_count)?);
+        *default_cache() = ChunkCache::new(bytes, slot_count, preemption as f32 / 100.0)?;
+        Ok(())
+    })
+}
+
+/// The same as `nc_get_chunk_cache` for Fortran, the preemption in percent.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_get_chunk_cache_ints(
+    bytes: *mut c_int,
+    slot_count: *mut c_int,
+    preemption: *mut c_int,
+) -> c_int {
+    answer(|| {
+        // SAFETY: the caller's places for the three.
+        unsafe { put_ints(*default_cache(), 1, bytes, slot_count, preemption) };
+        Ok(())
+    })
+}
+
+/// Sets a variable's chunk cache.
+#[unsafe(no_mangle)]
+pub extern "C" fn nc_set_var_chunk_cache(
+    group: c_int,
+    id: c_int,
+    bytes: usize,
+    slot_count: usize,
+    preemption: f32,
+) -> c_int {
+    answer(|| {
+        netcdf4(group)?;
+        let cache = ChunkCache::new(bytes, slot_count, preemption)?;
+        find(group, id)?.said().cache = cache;
+        Ok(())
+    })
+}
+
+/// A variable's chunk cache.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_get_var_chunk_cache(
+    group: c_int,
+    id: c_int,
+    bytes: *mut usize,
+    slot_count: *mut usize,
+    preemption: *mut f32,
+) -> c_int {
+    answer(|| {
+        netcdf4(group)?;
+        let cache = find(group, id)?.said().cache;
+        // SAFETY: the caller's places for the three.
+        unsafe { put_cache(cache, bytes, slot_count, preemption) };
+        Ok(())
+    })
+}
+
+/// The same as `nc_set_var_chunk_cache` for Fortran: MiB, and the preemption in percent. What is negative
+/// has no limit, or the usual preemption.
+#[unsafe(no_mangle)]
+pub extern "C" fn nc_set_var_chunk_cache_ints(
+    group: c_int,
+    id: c_int,
+    mebibytes: c_int,
+    slot_count: c_int,
+    preemption: c_int,
+) -> c_int {
+    answer(|| {
+        let count = |value: c_int| usize::try_from(value).unwrap_or(usize::MAX);
+        let bytes = count(mebibytes).saturating_mul(MEBIBYTE);
+        let preemption = if preemption < 0 { 0.75 } else { preemption as f32 / 100.0 };
+        let cache = ChunkCache::new(bytes, count(slot_count), preemption)?;
+        netcdf4(group).map_err(|_| Status::EBADID)?;
+        find(group, id)?.said().cache = cache;
+        Ok(())
+    })
+}
+
+/// The same as `nc_get_var_chunk_cache` for Fortran: MiB, and the preemption in percent.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_get_var_chunk_cache_ints(
+    group: c_int,
+    id: c_int,
+    mebibytes: *mut c_int,
+    slot_count: *mut c_int,
+    preemption: *mut c_int,
+) -> c_int {
+    answer(|| {
+        netcdf4(group).map_err(|_| Status::EBADID)?;
+        let cache = find(group, id)?.said().cache;
+        // SAFETY: the caller's places for the three.
+        unsafe { put_ints(cache, MEBIBYTE, mebibytes, slot_count, preemption) };
+        Ok(())
+    })
+}
+
+/// # Safety
+/// Each of the three is NULL or valid for one element.
+unsafe fn put_cache(
+    cache: ChunkCache,
+    bytes: *mut usize,
+    slot_count: *mut usize,
+    preemption: *mut f32,
+) {
+    // SAFETY: by this function's contract.
+    unsafe {
+        put(bytes, cache.bytes);
+        put(slot_count, cache.slot_count);
+        put(preemption, cache.preemption);
+    }
+}
+
+/// # Safety
+/// Each of the three is NULL or valid for one element.
+unsafe fn put_ints(
+    cache: ChunkCache,
+    unit: usize,
+    bytes: *mut c_int,
+    slot_count: *mut c_int,
+    preemption: *mut c_int,
+) {
+    // SAFETY: by this function's contract.
+    unsafe {
+        put(bytes, (cache.bytes / unit) as c_int);
+        put(slot_count, cache.slot_count as c_int);
+        put(preemption, percent(cache.preemption));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_chunks_make_the_cache_larger() {
+        let mut cache = ChunkCache { bytes: 1000, slot_count: 1, preemption: 0.5 };
+        cache.make_room_for(1000);
+        assert_eq!(cache.bytes, 1000);
+        cache.make_room_for(1001);
+        assert_eq!(cache.bytes, 10_010);
+        cache.make_room_for(u64::MAX);
+        assert_eq!(cache.bytes, 64 << 20);
+    }
+}
