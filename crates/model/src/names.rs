@@ -45,7 +45,6 @@ pub fn check(name: &str) -> Result<Cow<'_, str>, NameFault> {
         true => Err(NameFault::TooLong { bytes }),
         false => Ok(()),
     };
-    not_too_long(name.len())?;
     let first = name.chars().next().ok_or(NameFault::Empty)?;
     let is_forbidden = |character: char| character == '/' || character.is_ascii_control();
     if let Some(character) = name.chars().find(|&character| is_forbidden(character)) {
@@ -57,6 +56,7 @@ pub fn check(name: &str) -> Result<Cow<'_, str>, NameFault> {
     if name.ends_with(' ') {
         return Err(NameFault::TrailingSpace);
     }
+    not_too_long(name.len())?;
     let name = normalized(name);
     not_too_long(name.len())?;
     Ok(name)
@@ -101,6 +101,8 @@ mod tests {
         assert_eq!(fault("a "), NameFault::TrailingSpace);
         assert!(check(&"n".repeat(256)).is_ok());
         assert_eq!(fault(&"n".repeat(257)), NameFault::TooLong { bytes: 257 });
+        // What is wrong with the characters is told first.
+        assert_eq!(fault(&"/".repeat(257)), NameFault::Character { character: '/' });
         // Composition makes this one longer.
         assert_eq!(fault(&"\u{958}".repeat(64)), NameFault::TooLong { bytes: 384 });
     }

@@ -64,7 +64,7 @@ impl Mode {
 }
 
 impl Quantization {
-    /// Keeps `significant` digits or, with [`Mode::BitRound`], bits of numbers of that type: 1 to 6
+    /// Keeps `significant` digits or, with [`Mode::BitRound`], bits of numbers of that type: 1 to 7
     /// digits or 23 bits of floats, 1 to 15 digits or 52 bits of doubles.
     ///
     /// # Errors
@@ -170,7 +170,7 @@ fn split(number: f64) -> (f64, i32) {
 pub trait Float: Number + Into<f64> {
     /// Bits of the significand that are stored.
     const EXPLICIT_BITS: u32;
-    /// Decimal digits that always survive.
+    /// The most decimal digits that netCDF lets a user ask for.
     const DIGITS: u32;
 
     /// The bits, as the lowest of 64.
@@ -182,7 +182,7 @@ pub trait Float: Number + Into<f64> {
 
 impl Float for f32 {
     const EXPLICIT_BITS: u32 = Self::MANTISSA_DIGITS - 1;
-    const DIGITS: u32 = Self::DIGITS;
+    const DIGITS: u32 = 7;
 
     fn bits(self) -> u64 {
         self.to_bits().into()

@@ -92,7 +92,9 @@ impl Draft {
         dimensions: &[DimensionId],
         mut options: VariableOptions,
     ) -> Defined<VariableId> {
-        if !self.fills && options.fill == Fill::Default {
+        // What points to other memory is always filled, and so are user-defined types.
+        let can_be_unfilled = data_type.atomic().is_some_and(|atomic| atomic != Atomic::String);
+        if !self.fills && options.fill == Fill::Default && can_be_unfilled {
             options.fill = Fill::None;
         }
         let name = rules::name(name)?;

@@ -197,8 +197,8 @@ fn what_cannot_be_asked_for() {
     let data_type = Atomic::Int;
     assert_eq!(fault(Mode::BitGroom, 3, data_type), QuantizeFault::NotAFloat { data_type });
     let limits = [
-        (Mode::BitGroom, Atomic::Float, 6),
-        (Mode::GranularBitRound, Atomic::Float, 6),
+        (Mode::BitGroom, Atomic::Float, 7),
+        (Mode::GranularBitRound, Atomic::Float, 7),
         (Mode::BitRound, Atomic::Float, 23),
         (Mode::BitGroom, Atomic::Double, 15),
         (Mode::GranularBitRound, Atomic::Double, 15),
