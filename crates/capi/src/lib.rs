@@ -12,6 +12,7 @@
 
 #![allow(clippy::missing_safety_doc)]
 
+pub mod attribute;
 pub mod auxiliary;
 mod boundary;
 pub mod data;

@@ -3,6 +3,7 @@
 //! Nothing is looked at before it is asked for. What was looked at stays, so that an id leads to its
 //! variable without a search; names lead to ids.
 
+mod attributes;
 mod group;
 mod types;
 mod variable;
@@ -17,6 +18,7 @@ use isotach::model::convert::{Misfit, Rules};
 use isotach::model::names;
 use isotach::{Dimension, DimensionHandle, File, Format, HeaderRoom, Writer};
 
+pub(crate) use attributes::AttributeList;
 pub(crate) use group::GroupNode;
 pub(crate) use types::{
     EnumMember, FIRST_USER_TYPE, FieldNode, LAST_ATOMIC, TypeClass, TypeNode, atomic, class,

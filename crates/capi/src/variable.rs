@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use isotach::{Dimension, DimensionHandle, Format, VariableOptions};
 
+use crate::attribute::Holder;
 use crate::boundary::{answer, checked, counted, list, put, put_list, put_text, text};
 use crate::handle;
 use crate::model::{DimensionNode, GroupNode, OpenFile, Phase, VariableNode};
@@ -139,7 +140,7 @@ pub unsafe extern "C" fn nc_inq_varid(group: c_int, name: *const c_char, id: *mu
 /// What a variable is; each result may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_var(
-    group: c_int,
+    group_id: c_int,
     id: c_int,
     name: *mut c_char,
     type_id: *mut c_int,
@@ -148,9 +149,9 @@ pub unsafe extern "C" fn nc_inq_var(
     attribute_count: *mut c_int,
 ) -> c_int {
     answer(|| {
-        let (file, group) = handle::group(group)?;
+        let (file, group) = handle::group(group_id)?;
         if id == NC_GLOBAL && file.is_hdf5() && !attribute_count.is_null() {
-            let found = counted(group.group().attributes()?.len())?;
+            let found = counted(Holder::find(group_id, id)?.attributes()?.len())?;
             // SAFETY: the caller's place for a count.
             unsafe { put(attribute_count, found) };
             return Ok(());
@@ -174,7 +175,7 @@ pub unsafe extern "C" fn nc_inq_var(
             }
         }
         if !attribute_count.is_null() {
-            let found = counted(node.variable.attributes()?.len())?;
+            let found = counted(Holder::find(group_id, id)?.attributes()?.len())?;
             // SAFETY: the caller's place for a count.
             unsafe { put(attribute_count, found) };
         }
@@ -208,21 +209,6 @@ pub unsafe extern "C" fn nc_inq_varndims(group: c_int, id: c_int, result: *mut c
 pub unsafe extern "C" fn nc_inq_vardimid(group: c_int, id: c_int, result: *mut c_int) -> c_int {
     // SAFETY: as the caller promises.
     unsafe { nc_inq_var(group, id, null_mut(), null_mut(), null_mut(), result, null_mut()) }
-}
-
-/// How many attributes a variable, or with `NC_GLOBAL` a group, has.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn nc_inq_varnatts(group: c_int, id: c_int, count: *mut c_int) -> c_int {
-    answer(|| {
-        let (_, group) = handle::group(group)?;
-        let attributes = match id {
-            NC_GLOBAL => group.group().attributes()?,
-            _ => group.variable(id)?.variable.attributes()?,
-        };
-        // SAFETY: the caller's place for a count.
-        unsafe { put(count, counted(attributes.len())?) };
-        Ok(())
-    })
 }
 
 /// How many variables a group has.

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 use indexmap::IndexMap;
 use isotach::{Group, GroupWriter, VariableWriter};
 
-use super::VariableNode;
+use super::{AttributeList, VariableNode};
 use crate::status::{Outcome, Status};
 use crate::variable::Said;
 
@@ -20,6 +20,8 @@ pub(crate) struct GroupNode {
     handles: RwLock<Handles>,
     /// By varid and by name; `None` before anybody asked.
     variables: RwLock<Option<Variables>>,
+    /// Kept where the file is only read.
+    pub(crate) attributes: OnceLock<Arc<AttributeList>>,
 }
 
 #[derive(Clone)]
@@ -43,7 +45,7 @@ impl GroupNode {
         writer: Option<GroupWriter>,
     ) -> Self {
         let handles = RwLock::new(Handles { group, writer });
-        Self { number, parent, handles, variables: RwLock::default() }
+        Self { number, parent, handles, variables: RwLock::default(), attributes: OnceLock::new() }
     }
 
     /// The group of that name in this one, as the group of that number.

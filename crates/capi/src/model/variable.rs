@@ -1,10 +1,11 @@
 //! A variable of an open file, and what C programs say of it that is not in the file.
 
 use std::ffi::c_int;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use isotach::{Variable, VariableWriter};
 
+use super::AttributeList;
 use crate::status::{Outcome, Status};
 use crate::variable::Said;
 
@@ -16,6 +17,8 @@ pub(crate) struct VariableNode {
     /// Where the file may be changed.
     writer: Option<VariableWriter>,
     settings: Arc<Settings>,
+    /// Kept where the file is only read.
+    pub(crate) attributes: OnceLock<Arc<AttributeList>>,
 }
 
 /// What stays the same for a variable when it is renamed.
@@ -29,7 +32,7 @@ impl VariableNode {
     /// A variable that was there when the file was opened.
     pub(super) fn existing(id: c_int, variable: Variable, writer: Option<VariableWriter>) -> Self {
         let settings = Arc::new(Settings { defined_in: None, said: Mutex::default() });
-        Self { id, variable, writer, settings }
+        Self { id, variable, writer, settings, attributes: OnceLock::new() }
     }
 
     /// A variable that was defined in that phase of definitions.
@@ -41,7 +44,7 @@ impl VariableNode {
         said: Said,
     ) -> Self {
         let settings = Arc::new(Settings { defined_in: Some(phase), said: Mutex::new(said) });
-        Self { id, variable, writer: Some(writer), settings }
+        Self { id, variable, writer: Some(writer), settings, attributes: OnceLock::new() }
     }
 
     /// The same variable under the name and path that it has now.
@@ -51,7 +54,13 @@ impl VariableNode {
             None => self.variable.clone(),
         };
         let settings = Arc::clone(&self.settings);
-        Ok(Self { id: self.id, variable, writer: self.writer.clone(), settings })
+        Ok(Self {
+            id: self.id,
+            variable,
+            writer: self.writer.clone(),
+            settings,
+            attributes: OnceLock::new(),
+        })
     }
 
     /// The writer.

@@ -18,6 +18,7 @@ use super::clock::Clock;
 use super::home::Home;
 use crate::draft::{AttributeOwner, Defined, Draft, FILL_VALUE, Item, VariableDraft, VariableId};
 use crate::error::{DefinitionFault, Error, ErrorKind, Result, User};
+use crate::file::Format;
 use crate::read::Array;
 use crate::variable::StorageInfo;
 use crate::writer::{Fill, HeaderRoom, VariableOptions};
@@ -107,8 +108,13 @@ impl Session {
         state.check_attributes(owner)?;
         if let (AttributeOwner::Variable(id), FILL_VALUE) = (owner, name) {
             let id = state.draft.owner(id);
-            let fill = (data_type.clone(), values.clone());
-            state.set_fill(id, fill).map_err(|fault| self.fault(fault))?;
+            let set = state.set_fill(id, (data_type.clone(), values.clone()));
+            let is_hdf5 = matches!(state.draft.format, Format::NetCdf4 | Format::NetCdf4Classic);
+            match set {
+                // In a classic file that is an attribute as any other, and not the fill value.
+                Err(DefinitionFault::FillValue) if !is_hdf5 => {}
+                set => set.map_err(|fault| self.fault(fault))?,
+            }
         }
         let set = state.draft.set_attribute(owner, name, data_type, values);
         set.map_err(|fault| self.fault(fault))
