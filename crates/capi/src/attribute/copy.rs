@@ -50,7 +50,7 @@ fn same_type(file: &OpenFile, group: u16, user: &UserType) -> Outcome<c_int> {
     let above: Vec<_> = file.with_ancestors(start).collect::<Outcome<_>>()?;
     let of_group = |group: &GroupNode| -> Outcome<Option<c_int>> {
         for id in file.types_of(group.number)? {
-            if file.user_type(id)?.user.is_some_and(|own| are_same(&own, user)) {
+            if file.user_type(id)?.user.as_ref().is_some_and(|own| are_same(own, user)) {
                 return Ok(Some(id));
             }
         }
