@@ -21,6 +21,7 @@ import hdf5plugin
 # netCDF4-python finds its zstd by this.
 os.environ.setdefault("HDF5_PLUGIN_PATH", hdf5plugin.PLUGIN_PATH)
 
+import capi  # noqa: F401 (its rows)
 import h5netcdf
 import h5py
 import netCDF4

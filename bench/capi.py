@@ -1,0 +1,150 @@
+"""The rows on the C interface: one program in C, on Debian's libnetcdf and on ours."""
+
+import os
+import shutil
+import statistics
+import subprocess
+from pathlib import Path
+
+import data
+from rows import ROOT, once, row, warm
+
+FOLDER = data.FOLDER / "capi"
+#: The libraries take turns so often.
+TURNS = 3
+LAYOUTS = ("classic", "contiguous", "chunked", "deflated")
+
+
+def in_folder(name):
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    return FOLDER / name
+
+
+def program():
+    """The works, as `capi/work.c` has them."""
+    made = in_folder("work")
+    source = ROOT / "bench/capi/work.c"
+    if not made.exists() or made.stat().st_mtime < source.stat().st_mtime:
+        if not shutil.which("cc"):
+            raise SystemExit("the rows on the C interface need a C compiler and libnetcdf-dev")
+        subprocess.run(["cc", "-O2", "-o", made, source, "-lnetcdf"], check=True)
+    return made
+
+
+def ours():
+    """The environment in which programs find our library under the names that they ask for."""
+    subprocess.run(["cargo", "build", "--release", "-p", "isotach-libnetcdf"], cwd=ROOT, check=True)
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    for soname in ("libnetcdf.so.19", "libnetcdf.so.22"):
+        link = in_folder(soname)
+        link.unlink(missing_ok=True)
+        link.symlink_to(target.absolute() / "release/libnetcdf.so")
+    return os.environ | {"LD_LIBRARY_PATH": str(FOLDER)}
+
+
+def seconds_of(environment, *command):
+    command = [str(argument) for argument in (program(), *command)]
+    printed = subprocess.run(
+        command, env=environment, check=True, capture_output=True, text=True
+    ).stdout
+    return float(printed.split()[1])
+
+
+def turns(measure):
+    """Median of what `measure` gives in our environment and in the usual one, in turns."""
+    environments = {"isotach": ours(), "libnetcdf": dict(os.environ)}
+    found = {name: [] for name in environments}
+    for _ in range(TURNS):
+        for name, environment in environments.items():
+            found[name].append(measure(environment))
+    ours_, theirs = (statistics.median(times) for times in found.values())
+    return ours_, {"libnetcdf": theirs}
+
+
+def compared(*command):
+    return turns(lambda environment: seconds_of(environment, *command))
+
+
+def square(layout):
+    """float64 `v(3536, 3536)`, by the original library."""
+
+    def write(path):
+        seconds_of(dict(os.environ), "create-square", path, layout)
+
+    return warm(data.made(f"capi_square_{layout}.nc", write))
+
+
+@row
+def capi_opening():
+    path = warm(data.many_variables(4000))
+    work = "4,000 variables with 10 attributes through C"
+    yield f"open and close {work}", "1/1000", *compared("open-and-close", path)
+    yield f"inquire and read all of {work}", "1/20", *compared("inquire-everything", path)
+    path = warm(data.many_attributes())
+    work = "open 10,000 attributes of 100 doubles through C, nc_inq_natts"
+    yield work, "1/100", *compared("count-attributes", path)
+
+
+@row
+def capi_creating():
+    for name, shown in (
+        ("wrf-chemistry", "WRF chemistry, 360 variables"),
+        ("wrf-boundary", "WRF boundary"),
+        ("many-attributes", "10,000 attributes of 100 doubles"),
+    ):
+        times = compared(f"create-{name}", in_folder("created.nc"))
+        yield f"create and close through C: {shown}", "1/3", *times
+
+
+@row
+def capi_single_values():
+    for layout in LAYOUTS:
+        times = compared("get-single-values", square(layout))
+        yield f"1 million nc_get_var1_double, {layout}", "1/5", *times
+
+
+@row
+def capi_rows():
+    for layout, shown in (("contiguous", "contiguous"), ("chunked", "one chunk")):
+        path = in_folder("rows.nc")
+        for work, name in (("write", "put-rows"), ("read", "get-rows")):
+            times = compared(name, path, layout)
+            yield f"{work} 3162 hyperslabs of 1 x 3162 through C, {shown}", "1/2", *times
+
+
+@row
+def capi_every_second():
+    for layout in ("contiguous", "chunked"):
+        times = compared("get-every-second", square(layout))
+        yield f"nc_get_vars with stride 2 over 100 MB, {layout}", "1/5", *times
+
+
+@row
+def capi_whole():
+    path = warm(data.deflated(16384, 8192, 256, 512))
+    yield "1 GB deflated in one nc_get_var", "1/4", *compared("get-whole", path)
+
+
+@row
+def capi_tools():
+    path = warm(data.deflated(16384, 8192, 256, 512))
+    copy = in_folder("copy.nc")
+    for shown, command in (
+        ("nccopy", ["nccopy", path, copy]),
+        ("nccopy -d 1 -s", ["nccopy", "-d", "1", "-s", path, copy]),
+        ("ncks", ["ncks", "-O", path, copy]),
+        ("ncks -L 1", ["ncks", "-O", "-L", "1", path, copy]),
+        ("cdo copy", ["cdo", "-s", "-O", "copy", path, copy]),
+        ("cdo fldmean", ["cdo", "-s", "-O", "fldmean", path, copy]),
+    ):
+        if not shutil.which(command[0]):
+            continue
+
+        def run(environment, command=command):
+            copy.unlink(missing_ok=True)
+            return once(
+                lambda: subprocess.run(command, env=environment, check=True, capture_output=True)
+            )
+
+        yield f"{shown} over 1 GB deflated", "faster", *turns(run)
+    copy.unlink(missing_ok=True)
