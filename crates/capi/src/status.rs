@@ -133,10 +133,12 @@ pub(crate) fn status_of(error: &Error) -> Status {
     match &error.kind {
         ErrorKind::Open(source) => status_of_opening(source),
         ErrorKind::InUse { .. } => Status(libc::EAGAIN),
+        ErrorKind::OtherFormat { format: "HDF4" } => Status::ENOTBUILT,
         ErrorKind::UnknownFormat { .. } | ErrorKind::OtherFormat { .. } => Status::ENOTNC,
         ErrorKind::Storage { source, .. } | ErrorKind::Write { source, .. } => status_of_io(source),
         ErrorKind::Publish(source) => status_of_io(source),
         ErrorKind::NotCommitted { source, .. } => status_of(source),
+        ErrorKind::Structure(fault) if fault.structure.starts_with("classic") => Status::ENOTNC,
         ErrorKind::Structure(_) => Status::EHDFERR,
         ErrorKind::Chunk { source, .. } | ErrorKind::Encode { source, .. } => {
             status_of_codec(source)

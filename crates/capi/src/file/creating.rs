@@ -2,22 +2,23 @@
 
 use std::ffi::{c_char, c_int};
 
-use isotach::{CreateOptions, Overwrite};
+use isotach::{CreateOptions, Format, Overwrite};
 
 use super::edited::Edited;
 use super::library::{default_format, edit_options};
 use super::memory::Memory;
 use super::mode::{Mode, NC_DISKLESS, NC_INMEMORY, NC_MMAP, NC_NOCLOBBER, NC_PERSIST};
-use super::{opening, path};
+use super::opening::{check_base_pe, hand_out, tell_block_size};
+use super::path;
 use crate::boundary::answer;
 use crate::model::{OpenFile, Phase};
-use crate::status::Outcome;
+use crate::status::{Outcome, Status};
 
 /// Creates a file and goes to define mode.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_create(path: *const c_char, flags: c_int, id: *mut c_int) -> c_int {
     // SAFETY: the caller's string and place for an id.
-    answer(|| unsafe { create(path, flags, id) })
+    answer(|| unsafe { create(path, flags, 0, id) }.map(drop))
 }
 
 /// Creates a file; files are as large as they need to be, whatever the initial size.
@@ -25,16 +26,12 @@ pub unsafe extern "C" fn nc_create(path: *const c_char, flags: c_int, id: *mut c
 pub unsafe extern "C" fn nc__create(
     path: *const c_char,
     flags: c_int,
-    _initial_size: usize,
+    initial_size: usize,
     block_size: *mut usize,
     id: *mut c_int,
 ) -> c_int {
     // SAFETY: the caller's string and places.
-    answer(|| unsafe {
-        create(path, flags, id)?;
-        opening::tell_block_size(block_size);
-        Ok(())
-    })
+    unsafe { nc__create_mp(path, flags, initial_size, 0, block_size, id) }
 }
 
 /// Creates a file as seen from a processor of a Cray T3E, where only the first one counts.
@@ -42,24 +39,37 @@ pub unsafe extern "C" fn nc__create(
 pub unsafe extern "C" fn nc__create_mp(
     path: *const c_char,
     flags: c_int,
-    initial_size: usize,
-    _base_pe: c_int,
+    _initial_size: usize,
+    base_pe: c_int,
     block_size: *mut usize,
     id: *mut c_int,
 ) -> c_int {
     // SAFETY: the caller's string and places.
-    unsafe { nc__create(path, flags, initial_size, block_size, id) }
+    answer(|| unsafe {
+        let format = create(path, flags, base_pe, id)?;
+        tell_block_size(format, block_size);
+        Ok(())
+    })
 }
 
-/// Does what `nc_create` does.
+/// Does what `nc_create` does; the format of the file.
 ///
 /// # Safety
 /// `path` is NULL or ends with a zero, `id` is NULL or a place for an id.
-pub(super) unsafe fn create(path: *const c_char, flags: c_int, id: *mut c_int) -> Outcome {
-    // SAFETY: by this function's contract.
-    let path = unsafe { path::path(path) };
+pub(super) unsafe fn create(
+    path: *const c_char,
+    flags: c_int,
+    base_pe: c_int,
+    id: *mut c_int,
+) -> Outcome<Format> {
+    if path.is_null() {
+        return Err(Status::EINVAL);
+    }
     let mode = Mode::of_new(flags, default_format()?)?;
-    let path = path?;
+    // SAFETY: by this function's contract.
+    let path = unsafe { path::path(path) }?;
+    path::check_local(&path, true)?;
+    check_base_pe(mode.format(), base_pe)?;
     let mut options = CreateOptions::new(mode.format());
     options.edit = edit_options();
     let is_memory =
@@ -76,5 +86,5 @@ pub(super) unsafe fn create(path: *const c_char, flags: c_int, id: *mut c_int) -
         OpenFile::writing(path, mode, edited, Phase::Creating)?
     };
     // SAFETY: by this function's contract.
-    unsafe { opening::hand_out(file, id) }
+    unsafe { hand_out(file, id) }
 }

@@ -71,29 +71,31 @@ impl Edited {
         let mut options = edit_options();
         let writer = match options.open(path) {
             // Classic files know no locks, and programs that run side by side write parts of one.
-            Err(error) if is_elsewhere(&error.kind) && is_classic(path) => {
+            Err(error) if is_elsewhere(&error.kind) && !format_at(path).is_none_or(is_hdf5) => {
                 options.lock = false;
                 options.open(path)
             }
             other => other,
         };
-        let writer = writer.map_err(|error| match error.kind {
+        let writer = writer.map_err(|error| match &error.kind {
             ErrorKind::InUse { .. } => Status::EHDFERR,
+            // Who may read it could not be told by the operating system alone.
+            ErrorKind::Open(_) if format_at(path).is_some_and(is_hdf5) => Status::EHDFERR,
             _ => status_of(&error),
         })?;
         Self::register(path, writer)
     }
 
-    /// Creates a file. A classic one takes the place even of one that this process is writing, whose ids
-    /// lead to nothing from then on.
+    /// Creates a file. It takes the place even of one that this process is writing, whose ids lead to nothing
+    /// from then on, but where both are netCDF-4.
     ///
     /// # Errors
     /// The operating system's own, `NC_EEXIST`.
     pub(super) fn create(path: &Path, options: &CreateOptions) -> Outcome<Self> {
         let _only = lock(&OPENING);
-        let is_hdf5 = matches!(options.format, Format::NetCdf4 | Format::NetCdf4Classic);
-        if options.overwrite != Overwrite::Never && !is_hdf5 {
-            Self::abandon(path)?;
+        let is_hdf5 = is_hdf5(options.format);
+        if options.overwrite != Overwrite::Never {
+            Self::abandon(path, options.format)?;
         }
         let writer = options.create(path).map_err(|error| match &error.kind {
             ErrorKind::Open(source) if source.kind() == io::ErrorKind::AlreadyExists => {
@@ -143,13 +145,18 @@ impl Edited {
         Ok(Self::new(writer, Some((identity, number))))
     }
 
-    fn abandon(path: &Path) -> Outcome {
+    /// Leaves the file at a path to who creates one of a format there.
+    fn abandon(path: &Path, format: Format) -> Outcome {
         let Ok(found) = std::fs::metadata(path) else { return Ok(()) };
-        let entry = all().remove(&identity(&found));
-        match entry {
-            Some(entry) => Ok(entry.writer.discard()?),
-            None => Ok(()),
+        let identity = identity(&found);
+        let mut all = all();
+        let Some(entry) = all.get(&identity) else { return Ok(()) };
+        if is_hdf5(format) && is_hdf5(entry.writer.file().format()?) {
+            return Ok(());
         }
+        let entry = all.remove(&identity);
+        drop(all);
+        entry.map_or(Ok(()), |entry| Ok(entry.writer.discard()?))
     }
 }
 
@@ -163,9 +170,13 @@ fn is_elsewhere(kind: &ErrorKind) -> bool {
     matches!(kind, ErrorKind::InUse { by: User::OtherWriter | User::OtherReader })
 }
 
-fn is_classic(path: &Path) -> bool {
-    let format = File::open(path).and_then(|file| file.format());
-    matches!(format, Ok(Format::Classic | Format::Offset64Bit | Format::Data64Bit))
+fn is_hdf5(format: Format) -> bool {
+    matches!(format, Format::NetCdf4 | Format::NetCdf4Classic)
+}
+
+/// The format of a file, where it can be read.
+fn format_at(path: &Path) -> Option<Format> {
+    File::open(path).and_then(|file| file.format()).ok()
 }
 
 fn identity(metadata: &Metadata) -> Identity {

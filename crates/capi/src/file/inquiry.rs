@@ -3,9 +3,8 @@
 use std::ffi::{c_char, c_int};
 
 use super::mode::format_number;
-use crate::boundary::{answer, put, put_list};
+use crate::boundary::{answer, counted, put, put_list};
 use crate::handle;
-use crate::status::{Outcome, Status};
 
 /// The extended format of classic files.
 const NC_FORMATX_NC3: c_int = 1;
@@ -23,24 +22,23 @@ pub unsafe extern "C" fn nc_inq(
 ) -> c_int {
     answer(|| {
         let (_, node) = handle::group(id)?;
-        let count = |count: usize| c_int::try_from(count).map_err(|_| Status::EINTERNAL);
         let group = node.group();
         if !dimension_count.is_null() || !unlimited.is_null() {
             let dimensions = group.dimensions()?;
             let first = dimensions.iter().find(|dimension| dimension.is_unlimited());
             // SAFETY: the caller's places.
             unsafe {
-                put(dimension_count, count(dimensions.len())?);
+                put(dimension_count, counted(dimensions.len())?);
                 put(unlimited, first.map_or(-1, isotach::Dimension::id));
             }
         }
         if !variable_count.is_null() {
             // SAFETY: the caller's place.
-            unsafe { put(variable_count, count(node.variable_count()?)?) };
+            unsafe { put(variable_count, counted(node.variable_count()?)?) };
         }
         if !attribute_count.is_null() {
             // SAFETY: the caller's place.
-            unsafe { put(attribute_count, count(group.attributes()?.len())?) };
+            unsafe { put(attribute_count, counted(group.attributes()?.len())?) };
         }
         Ok(())
     })
@@ -97,26 +95,19 @@ pub extern "C" fn nc_show_metadata(id: c_int) -> c_int {
     answer(|| handle::file(id).map(drop))
 }
 
-/// Tells the processor of a Cray T3E that a classic file belongs to: the first one.
+/// Tells the processor of a Cray T3E that a file belongs to: the first one.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_base_pe(id: c_int, processor: *mut c_int) -> c_int {
     answer(|| {
-        classic(id)?;
+        handle::file(id)?;
         // SAFETY: the caller's place.
         unsafe { put(processor, 0) };
         Ok(())
     })
 }
 
-/// Takes the first processor of a Cray T3E for a classic file.
+/// Takes any processor of a Cray T3E for a file, which stays with the first one.
 #[unsafe(no_mangle)]
-pub extern "C" fn nc_set_base_pe(id: c_int, processor: c_int) -> c_int {
-    answer(|| {
-        classic(id)?;
-        if processor == 0 { Ok(()) } else { Err(Status::EINVAL) }
-    })
-}
-
-fn classic(id: c_int) -> Outcome {
-    if handle::file(id)?.is_hdf5() { Err(Status::ENOTNC3) } else { Ok(()) }
+pub extern "C" fn nc_set_base_pe(id: c_int, _processor: c_int) -> c_int {
+    answer(|| handle::file(id).map(drop))
 }

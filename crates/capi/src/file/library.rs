@@ -63,6 +63,18 @@ pub unsafe extern "C" fn nc_set_default_format(format: c_int, old: *mut c_int) -
     })
 }
 
+/// Tells the format of new files whose flags do not say one.
+#[unsafe(no_mangle)]
+pub extern "C" fn nc_get_default_format() -> c_int {
+    DEFAULT_FORMAT.load(Relaxed)
+}
+
+/// Takes any level: this library logs nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn nc_set_log_level(_level: c_int) -> c_int {
+    0
+}
+
 /// Says where larger pieces of HDF5 files begin that are opened from now on.
 #[unsafe(no_mangle)]
 pub extern "C" fn nc_set_alignment(threshold: c_int, alignment: c_int) -> c_int {

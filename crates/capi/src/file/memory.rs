@@ -1,7 +1,7 @@
 //! Files in memory: those that never were on disk, those that go there in the end, and those in blocks
 //! that callers give and get.
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -11,7 +11,7 @@ use isotach::storage;
 
 use super::edited::Edited;
 use super::library::edit_options;
-use super::mode::{Mode, NC_INMEMORY, NC_MMAP, NC_PERSIST, NC_WRITE};
+use super::mode::{Mode, NC_INMEMORY, NC_MMAP, NC_NETCDF4, NC_PERSIST, NC_WRITE};
 use super::{closing, creating, opening, path};
 use crate::boundary::{answer, put};
 use crate::handle;
@@ -87,8 +87,10 @@ impl Block {
 
 impl Memory {
     /// What is to become of the bytes of a file.
-    pub(super) fn new(mode: Mode, path: &std::ffi::CStr) -> Self {
-        let persists = mode.has(NC_PERSIST).then(|| path::local(path).to_owned());
+    pub(super) fn new(mode: Mode, path: &CStr) -> Self {
+        // netCDF-4 has the flag in mind for `NC_DISKLESS` only.
+        let is_kept = mode.has(NC_PERSIST) && !(mode.has(NC_NETCDF4) && mode.has(NC_INMEMORY));
+        let persists = is_kept.then(|| path::local(path).to_owned());
         Self { persists, block: None }
     }
 
@@ -138,17 +140,12 @@ impl Memory {
 }
 
 /// Opens the file that is in `bytes`.
-pub(super) fn open(path: std::ffi::CString, mode: Mode, bytes: Vec<u8>) -> Outcome<OpenFile> {
+pub(super) fn open(path: CString, mode: Mode, bytes: Vec<u8>) -> Outcome<OpenFile> {
     let memory = Memory::new(mode, &path);
     open_bytes(path, mode, bytes, memory)
 }
 
-fn open_bytes(
-    path: std::ffi::CString,
-    mode: Mode,
-    bytes: Vec<u8>,
-    memory: Memory,
-) -> Outcome<OpenFile> {
+fn open_bytes(path: CString, mode: Mode, bytes: Vec<u8>, memory: Memory) -> Outcome<OpenFile> {
     let name = path.to_string_lossy();
     if mode.has(NC_WRITE) {
         let writer = edit_options().open_bytes(&name, bytes)?;
@@ -216,7 +213,7 @@ pub unsafe extern "C" fn nc_open_mem(
         // SAFETY: the caller's memory and string.
         let file = unsafe { open_block(path, flags, &info) }?;
         // SAFETY: the caller's place for an id.
-        unsafe { opening::hand_out(file, id) }
+        unsafe { opening::hand_out(file, id) }.map(drop)
     })
 }
 
@@ -237,7 +234,7 @@ pub unsafe extern "C" fn nc_open_memio(
         // SAFETY: the caller's memory and string.
         let file = unsafe { open_block(path, flags, info) }?;
         // SAFETY: the caller's place for an id.
-        unsafe { opening::hand_out(file, id) }
+        unsafe { opening::hand_out(file, id) }.map(drop)
     })
 }
 
@@ -253,7 +250,7 @@ pub unsafe extern "C" fn nc_create_mem(
         return Status::EINVAL.0;
     }
     // SAFETY: the caller's string and place for an id.
-    answer(|| unsafe { creating::create(path, flags | NC_INMEMORY, id) })
+    answer(|| unsafe { creating::create(path, flags | NC_INMEMORY, 0, id) }.map(drop))
 }
 
 /// Closes a file in memory and hands out its bytes, which the caller frees.

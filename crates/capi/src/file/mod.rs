@@ -7,10 +7,13 @@ pub mod definitions;
 mod edited;
 pub mod inquiry;
 pub mod library;
-mod memory;
+pub mod memory;
 pub mod mode;
 pub mod opening;
+pub mod parallel;
 mod path;
+pub mod settings;
+pub mod user_format;
 
 pub(crate) use edited::Edited;
 pub(crate) use memory::Memory;

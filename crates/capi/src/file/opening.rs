@@ -3,7 +3,7 @@
 use std::ffi::{CString, c_char, c_int};
 use std::io;
 
-use isotach::File;
+use isotach::{File, Format};
 
 use super::edited::Edited;
 use super::mode::{Mode, NC_DISKLESS, NC_INMEMORY, NC_MMAP, NC_WRITE};
@@ -13,14 +13,18 @@ use crate::handle;
 use crate::model::{OpenFile, Phase};
 use crate::status::{Outcome, Status};
 
-/// What netCDF-C tells as the size of its buffers.
+/// What netCDF-C tells as the size of its buffers where it is not asked for one,
 const BLOCK_SIZE: usize = 8192;
+/// the smallest it takes
+const LEAST_BLOCK: usize = 256;
+/// and the largest.
+const LARGEST_BLOCK: usize = 1 << 28;
 
 /// Opens a file.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_open(path: *const c_char, flags: c_int, id: *mut c_int) -> c_int {
     // SAFETY: the caller's string and place for an id.
-    answer(|| unsafe { open(path, flags, id) })
+    answer(|| unsafe { open(path, flags, 0, id) }.map(drop))
 }
 
 /// Opens a file; the size of blocks is taken and told, and has no effect.
@@ -32,11 +36,7 @@ pub unsafe extern "C" fn nc__open(
     id: *mut c_int,
 ) -> c_int {
     // SAFETY: the caller's string and places.
-    answer(|| unsafe {
-        open(path, flags, id)?;
-        tell_block_size(block_size);
-        Ok(())
-    })
+    unsafe { nc__open_mp(path, flags, 0, block_size, id) }
 }
 
 /// Opens a file as seen from a processor of a Cray T3E, where only the first one counts.
@@ -44,17 +44,26 @@ pub unsafe extern "C" fn nc__open(
 pub unsafe extern "C" fn nc__open_mp(
     path: *const c_char,
     flags: c_int,
-    _base_pe: c_int,
+    base_pe: c_int,
     block_size: *mut usize,
     id: *mut c_int,
 ) -> c_int {
     // SAFETY: the caller's string and places.
-    unsafe { nc__open(path, flags, block_size, id) }
+    answer(|| unsafe {
+        let format = open(path, flags, base_pe, id)?;
+        tell_block_size(format, block_size);
+        Ok(())
+    })
 }
 
 /// # Safety
 /// `path` is NULL or ends with a zero, `id` is NULL or a place for an id.
-unsafe fn open(path: *const c_char, flags: c_int, id: *mut c_int) -> Outcome {
+unsafe fn open(
+    path: *const c_char,
+    flags: c_int,
+    base_pe: c_int,
+    id: *mut c_int,
+) -> Outcome<Format> {
     if path.is_null() {
         return Err(Status::EINVAL);
     }
@@ -64,10 +73,13 @@ unsafe fn open(path: *const c_char, flags: c_int, id: *mut c_int) -> Outcome {
         return Err(Status::EINVAL);
     }
     // SAFETY: by this function's contract.
-    let file = open_local(unsafe { path::path(path) }?, mode)?;
+    let path = unsafe { path::path(path) }?;
+    path::check_local(&path, false)?;
+    let file = open_local(path, mode)?;
     if mode.has(NC_MMAP) && file.is_hdf5() {
         return Err(Status::EINVAL);
     }
+    check_base_pe(file.format, base_pe)?;
     // SAFETY: by this function's contract.
     unsafe { hand_out(file, id) }
 }
@@ -97,26 +109,39 @@ fn open_local(path: CString, mode: Mode) -> Outcome<OpenFile> {
     }
 }
 
-/// Takes an open file in and tells its id.
+/// Takes an open file in and tells its id; its format.
 ///
 /// # Safety
 /// `id` is NULL or a place for an id.
-pub(super) unsafe fn hand_out(file: OpenFile, id: *mut c_int) -> Outcome {
+pub(super) unsafe fn hand_out(file: OpenFile, id: *mut c_int) -> Outcome<Format> {
+    let format = file.format;
     let opened = handle::insert(file)?;
     // SAFETY: by this function's contract.
     unsafe { put(id, opened) };
-    Ok(())
+    Ok(format)
 }
 
-/// Tells the size of blocks to whoever left it open.
+/// Tells the size of blocks that netCDF-C would take for a classic file, where it was asked for
+/// `block_size`.
 ///
 /// # Safety
 /// `block_size` is NULL or a size.
-pub(super) unsafe fn tell_block_size(block_size: *mut usize) {
-    // SAFETY: by this function's contract.
-    if let Some(size) = unsafe { block_size.as_mut() }
-        && *size == 0
-    {
-        *size = BLOCK_SIZE;
+pub(super) unsafe fn tell_block_size(format: Format, block_size: *mut usize) {
+    if matches!(format, Format::NetCdf4 | Format::NetCdf4Classic) {
+        return;
     }
+    // SAFETY: by this function's contract.
+    if let Some(size) = unsafe { block_size.as_mut() } {
+        let is_taken = (LEAST_BLOCK..=LARGEST_BLOCK).contains(size);
+        *size = if is_taken { size.next_multiple_of(8) } else { BLOCK_SIZE };
+    }
+}
+
+/// Classic files have one processor of a Cray T3E, netCDF-4 files do not ask.
+///
+/// # Errors
+/// `NC_EINVAL`.
+pub(super) fn check_base_pe(format: Format, base_pe: c_int) -> Outcome {
+    let is_any = matches!(format, Format::NetCdf4 | Format::NetCdf4Classic);
+    if is_any || base_pe == 0 { Ok(()) } else { Err(Status::EINVAL) }
 }
