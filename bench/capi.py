@@ -65,13 +65,13 @@ def compared(*command):
     return turns(lambda environment: seconds_of(environment, *command))
 
 
-def square(layout):
-    """float64 `v(3536, 3536)`, by the original library."""
+def square(numbers, layout):
+    """`v(5000, 5000)` of `doubles` or `floats`, by the original library."""
 
     def write(path):
-        seconds_of(dict(os.environ), "create-square", path, layout)
+        seconds_of(dict(os.environ), f"create-{numbers}", path, layout)
 
-    return warm(data.made(f"capi_square_{layout}.nc", write))
+    return warm(data.made(f"capi_{numbers}_{layout}.nc", write))
 
 
 @row
@@ -99,7 +99,7 @@ def capi_creating():
 @row
 def capi_single_values():
     for layout in LAYOUTS:
-        times = compared("get-single-values", square(layout))
+        times = compared("get-single-values", square("doubles", layout))
         yield f"1 million nc_get_var1_double, {layout}", "1/5", *times
 
 
@@ -115,7 +115,7 @@ def capi_rows():
 @row
 def capi_every_second():
     for layout in ("contiguous", "chunked"):
-        times = compared("get-every-second", square(layout))
+        times = compared("get-every-second", square("floats", layout))
         yield f"nc_get_vars with stride 2 over 100 MB, {layout}", "1/5", *times
 
 

@@ -11,8 +11,8 @@
 
 /* Rows of float32 are written and read one by one. */
 #define ROWS 3162
-/* A square of float64 is 100 MB. */
-#define SIDE 3536
+/* A square of float32 is 100 MB. */
+#define SIDE 5000
 #define SINGLE_VALUES 1000000
 
 static char **arguments;
@@ -170,9 +170,8 @@ static int created_square(nc_type type, size_t side, size_t chunk, int *variable
     return file;
 }
 
-/* The file for `get_single_values` and `get_every_second`. */
-static void create_square(void) {
-    int variable, file = created_square(NC_DOUBLE, SIDE, 100, &variable);
+static void create_square(nc_type type) {
+    int variable, file = created_square(type, SIDE, 100, &variable);
     double *numbers = memory((size_t)SIDE * SIDE * sizeof *numbers);
     for (size_t number = 0; number < (size_t)SIDE * SIDE; number++) {
         numbers[number] = (double)(number % 1000);
@@ -181,6 +180,12 @@ static void create_square(void) {
     check(nc_close(file));
     free(numbers);
 }
+
+/* The file for `get_single_values`. */
+static void create_doubles(void) { create_square(NC_DOUBLE); }
+
+/* The file for `get_every_second`. */
+static void create_floats(void) { create_square(NC_FLOAT); }
 
 static void get_single_values(void) {
     int file = opened();
@@ -220,8 +225,8 @@ static void get_every_second(void) {
     int file = opened();
     size_t start[] = {0, 0}, count[] = {SIDE / 2, SIDE / 2};
     ptrdiff_t stride[] = {2, 2};
-    double *numbers = memory(count[0] * count[1] * sizeof *numbers);
-    check(nc_get_vars_double(file, 0, start, count, stride, numbers));
+    float *numbers = memory(count[0] * count[1] * sizeof *numbers);
+    check(nc_get_vars_float(file, 0, start, count, stride, numbers));
     check(nc_close(file));
     free(numbers);
 }
@@ -251,7 +256,8 @@ static const struct {
     {"create-wrf-chemistry", create_wrf_chemistry},
     {"create-wrf-boundary", create_wrf_boundary},
     {"create-many-attributes", create_many_attributes},
-    {"create-square", create_square},
+    {"create-doubles", create_doubles},
+    {"create-floats", create_floats},
     {"get-single-values", get_single_values},
     {"put-rows", put_rows},
     {"get-rows", get_rows},

@@ -100,12 +100,6 @@ impl Access {
         Self { kind, memory, start, count, stride, map }
     }
 
-    /// Index and type of a request for one value; `None` for others.
-    #[inline]
-    pub(super) fn one(&self) -> Option<(*const usize, Option<Atomic>)> {
-        (self.kind == Kind::One && !self.start.is_null()).then_some((self.start, self.memory))
-    }
-
     /// True where netCDF-C hands a request to the classic format before it looks at the variable.
     fn is_unseen(&self) -> bool {
         match self.kind {

@@ -2,17 +2,55 @@
 
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
+use std::ptr::null;
 
 use isotach::model::Atomic;
 use isotach::model::convert::{Misfit, Rules, convert};
 use isotach::read::Array;
 
-use super::access::{Access, Direction, Transfer};
+use super::access::{Access, Direction, Kind, Transfer};
 use super::{byte_count, is_plain, map, window};
+use crate::boundary::answer;
 use crate::handle;
 use crate::memory::pack;
 use crate::model::OpenFile;
 use crate::status::{Outcome, Status};
+
+/// Reads one value to `to`.
+///
+/// # Safety
+/// `index` is NULL or has an entry for each dimension of the variable; `to` has room for one element.
+#[inline]
+pub(super) unsafe fn one(
+    id: c_int,
+    variable: c_int,
+    index: *const usize,
+    memory: Option<Atomic>,
+    to: *mut c_void,
+) -> c_int {
+    // SAFETY: by this function's contract.
+    if let Some(status) = unsafe { window::look_up(id, variable, index, memory, to) } {
+        return status;
+    }
+    let access = Access::new(Kind::One, memory, index, null(), null(), null());
+    answer(|| {
+        let generation = handle::generation();
+        let (file, group) = handle::group(id)?;
+        // SAFETY: by this function's contract.
+        let transfer = unsafe { access.resolve(&file, &group, variable, Direction::Get) }?;
+        let Some(transfer) = transfer else { return Ok(()) };
+        if window::fill(generation, (id, variable), &file, &transfer) {
+            // SAFETY: by this function's contract.
+            match unsafe { window::look_up(id, variable, index, memory, to) } {
+                Some(0) => return Ok(()),
+                Some(status) => return Err(Status(status)),
+                None => {}
+            }
+        }
+        // SAFETY: by this function's contract.
+        unsafe { take(&file, &transfer, to) }
+    })
+}
 
 /// Reads what `access` says to `to`.
 ///
@@ -20,21 +58,17 @@ use crate::status::{Outcome, Status};
 /// The lists of `access` are NULL or have an entry for each dimension of the variable; `to` has room for what
 /// they select.
 pub(super) unsafe fn get(id: c_int, variable: c_int, access: &Access, to: *mut c_void) -> Outcome {
-    // SAFETY: by this function's contract.
-    if let Some(given) = unsafe { window::look_up(id, variable, access, to) } {
-        return given;
-    }
-    let generation = handle::generation();
     let (file, group) = handle::group(id)?;
     // SAFETY: by this function's contract.
     let transfer = unsafe { access.resolve(&file, &group, variable, Direction::Get) }?;
     let Some(transfer) = transfer else { return Ok(()) };
-    if access.one().is_some() && window::fill(generation, (id, variable), &file, &transfer) {
-        // SAFETY: by this function's contract.
-        if let Some(given) = unsafe { window::look_up(id, variable, access, to) } {
-            return given;
-        }
-    }
+    // SAFETY: by this function's contract.
+    unsafe { take(&file, &transfer, to) }
+}
+
+/// # Safety
+/// `to` has room for what is moved.
+unsafe fn take(file: &OpenFile, transfer: &Transfer<'_>, to: *mut c_void) -> Outcome {
     let shape = transfer.selection.shape();
     let size = transfer.memory.layout().size;
     let len = byte_count(&shape, size)?;
@@ -45,7 +79,7 @@ pub(super) unsafe fn get(id: c_int, variable: c_int, access: &Access, to: *mut c
         return Err(Status::EINVAL);
     }
     let to: *mut MaybeUninit<u8> = to.cast();
-    let reading = Reading { file: &file, transfer: &transfer };
+    let reading = Reading { file, transfer };
     let Some(map) = &transfer.map else {
         // SAFETY: by this function's contract.
         let into = unsafe { std::slice::from_raw_parts_mut(to, len) };

@@ -49,7 +49,7 @@ macro_rules! functions {
         $put_var:ident $put_var1:ident $put_vara:ident $put_vars:ident $put_varm:ident;
     )*) => {$(
         functions! {
-            get::get, *mut $element, $memory =>
+            get::get, get::one, *mut $element, $memory =>
             $get_var "Reads all values of a variable.";
             $get_var1 "Reads one value.";
             $get_vara "Reads a hyperslab.";
@@ -57,7 +57,7 @@ macro_rules! functions {
             $get_varm "Reads values to places in memory that a map says.";
         }
         functions! {
-            put::put, *const $element, $memory =>
+            put::put, put::one, *const $element, $memory =>
             $put_var "Writes all values of a variable.";
             $put_var1 "Writes one value.";
             $put_vara "Writes a hyperslab.";
@@ -66,7 +66,7 @@ macro_rules! functions {
         }
     )*};
     (
-        $move:path, $values:ty, $memory:expr =>
+        $move:path, $one:path, $values:ty, $memory:expr =>
         $var:ident $var_doc:literal;
         $var1:ident $var1_doc:literal;
         $vara:ident $vara_doc:literal;
@@ -89,9 +89,8 @@ macro_rules! functions {
             index: *const usize,
             values: $values,
         ) -> c_int {
-            let access = Access::new(Kind::One, $memory, index, null(), null(), null());
             // SAFETY: the caller's index and memory for one element.
-            answer(|| unsafe { $move(id, variable, &access, values.cast()) })
+            unsafe { $one(id, variable, index, $memory, values.cast()) }
         }
 
         #[doc = $vara_doc]

@@ -1,18 +1,36 @@
 //! From the caller's memory to the file.
 
 use std::ffi::{c_int, c_void};
+use std::ptr::null;
 
 use isotach::model::Atomic;
 use isotach::model::convert::convert;
 use isotach::model::selection::Axis;
 use isotach::{Dimension, VariableWriter};
 
-use super::access::{Access, Direction, Transfer};
+use super::access::{Access, Direction, Kind, Transfer};
 use super::{byte_count, is_plain, map};
+use crate::boundary::answer;
 use crate::handle;
 use crate::memory::unpack;
 use crate::model::OpenFile;
 use crate::status::{Outcome, Status};
+
+/// Writes one value from `from`.
+///
+/// # Safety
+/// `index` is NULL or has an entry for each dimension of the variable; `from` has one element.
+pub(super) unsafe fn one(
+    id: c_int,
+    variable: c_int,
+    index: *const usize,
+    memory: Option<Atomic>,
+    from: *const c_void,
+) -> c_int {
+    let access = Access::new(Kind::One, memory, index, null(), null(), null());
+    // SAFETY: by this function's contract.
+    answer(|| unsafe { put(id, variable, &access, from) })
+}
 
 /// Writes what `access` says from `from`.
 ///

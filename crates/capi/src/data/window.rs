@@ -12,14 +12,14 @@ use isotach::model::Atomic;
 use isotach::model::convert::{Misfit, Rules, convert};
 use isotach::model::selection::{Axis, Selection};
 
-use super::access::{Access, Transfer};
+use super::access::Transfer;
 use crate::file::mode::NC_SHARE;
 use crate::handle;
 use crate::model::OpenFile;
-use crate::status::{Outcome, Status};
+use crate::status::Status;
 
 /// What a window may hold: reading as much takes hardly longer than reading one value.
-const WINDOW_BYTES: u64 = 4096;
+const WINDOW_BYTES: usize = 4096;
 
 thread_local! {
     static WINDOW: RefCell<Option<Window>> = const { RefCell::new(None) };
@@ -36,35 +36,42 @@ struct Window {
     axes: Vec<(usize, usize)>,
     /// In this machine's byte order.
     elements: Vec<u8>,
+    /// How many values were found here.
+    uses: u32,
 }
 
-/// The value that `access` asks for, where this thread has it.
+/// Hands over the value at `index`, where this thread has it.
 ///
 /// # Safety
-/// As for `get`.
+/// As for `one`.
 #[inline]
 pub(super) unsafe fn look_up(
     id: c_int,
     variable: c_int,
-    access: &Access,
+    index: *const usize,
+    memory: Option<Atomic>,
     to: *mut c_void,
-) -> Option<Outcome> {
-    let (index, memory) = access.one()?;
-    WINDOW.with_borrow(|window| {
-        let window = window.as_ref()?;
+) -> Option<c_int> {
+    let found = WINDOW.try_with(|window| {
+        let mut window = window.try_borrow_mut().ok()?;
+        let window = window.as_mut()?;
         if (window.id, window.variable) != (id, variable)
             || window.generation != handle::generation()
+            || (index.is_null() && !window.axes.is_empty())
         {
             return None;
         }
         // SAFETY: by this function's contract there is an entry for each axis.
-        let element = unsafe { window.element(index) }?;
+        let place = unsafe { window.place(index) }?;
+        window.uses = window.uses.saturating_add(1);
         // SAFETY: by this function's contract there is room for one element.
-        unsafe { window.give(element, memory.unwrap_or(window.stored), to.cast()) }
-    })
+        unsafe { window.give(place, memory.unwrap_or(window.stored), to.cast()) }
+    });
+    found.ok().flatten()
 }
 
-/// Reads the value that `transfer` asks for with those around it; false where it has none that may be kept.
+/// Reads the value that `transfer` asks for, with those around it where that was of use before; false where
+/// it has none that may be kept.
 pub(super) fn fill(
     generation: u64,
     (id, variable): (c_int, c_int),
@@ -75,23 +82,30 @@ pub(super) fn fill(
     let stored = transfer.node.variable.data_type().atomic();
     let stored = stored.filter(|&stored| is_still && stored != Atomic::String);
     let Some(stored) = stored else { return false };
-    let filled = read(stored, transfer).map(|(axes, elements)| {
+    let before = WINDOW.take().filter(|before| (before.id, before.variable) == (id, variable));
+    let filled = around(stored, transfer).and_then(|(mut axes, index)| {
+        if before.is_some_and(|before| before.uses < 2 && !before.begins_in(&axes)) {
+            axes = index.iter().map(|&position| (position, 1)).collect();
+        }
+        let elements = read(stored, transfer, &axes)?;
         let rules = match stored {
             Atomic::Float | Atomic::Double if !file.is_hdf5() => {
                 Rules { misfit: Misfit::Keep, ..file.rules() }
             }
             _ => file.rules(),
         };
-        Window { generation, id, variable, stored, rules, axes, elements }
+        let uses = 0;
+        Some(Window { generation, id, variable, stored, rules, axes, elements, uses })
     });
     let is_filled = filled.is_some();
     WINDOW.set(filled);
     is_filled
 }
 
-type Filled = (Vec<(usize, usize)>, Vec<u8>);
+type Around = (Vec<(usize, usize)>, Vec<usize>);
 
-fn read(stored: Atomic, transfer: &Transfer<'_>) -> Option<Filled> {
+/// The window that an element lies in, and its index.
+fn around(stored: Atomic, transfer: &Transfer<'_>) -> Option<Around> {
     let variable = &transfer.node.variable;
     let storage = variable.storage().ok()?;
     let array = variable.array().ok()?;
@@ -100,40 +114,51 @@ fn read(stored: Atomic, transfer: &Transfer<'_>) -> Option<Filled> {
         (StorageKind::Chunked, Some(chunk_shape)) => chunk_shape,
         _ => &array.shape,
     };
-    let mut room = WINDOW_BYTES / stored.size() as u64;
-    let mut axes = Vec::with_capacity(array.shape.len());
+    let mut room = WINDOW_BYTES / stored.size();
+    let (mut axes, mut index) = (Vec::new(), Vec::new());
     for ((axis, &len), &chunk) in transfer.selection.axes.iter().zip(&array.shape).zip(chunk).rev()
     {
-        let position = axis.get(0)?;
+        let position = usize::try_from(axis.get(0)?).ok()?;
+        let (len, chunk) = (usize::try_from(len).ok()?, usize::try_from(chunk).ok()?.max(1));
         let block = chunk.min(room).max(1);
-        // Blocks do not reach over the edges of chunks.
-        let origin = position - position % chunk.max(1);
+        let origin = position - position % chunk;
         let first = origin + (position - origin) / block * block;
-        let end = (first + block).min(origin + chunk).min(len);
+        let end = first.saturating_add(block).min(origin.saturating_add(chunk)).min(len);
         axes.push((first, end.checked_sub(first).filter(|&count| count > 0)?));
+        index.push(position);
         room /= end - first;
     }
     axes.reverse();
-    let ranges = axes.iter().map(|&(first, count)| Axis::range(first, count, 1));
+    index.reverse();
+    Some((axes, index))
+}
+
+fn read(stored: Atomic, transfer: &Transfer<'_>, axes: &[(usize, usize)]) -> Option<Vec<u8>> {
+    let ranges = axes.iter().map(|&(first, count)| Axis::range(first as u64, count as u64, 1));
     let selection = Selection { axes: ranges.collect() };
-    let len = usize::try_from(selection.element_count()?).ok()? * stored.size();
+    let len = axes.iter().map(|&(_, count)| count).product::<usize>() * stored.size();
     let mut elements: Vec<u8> = Vec::with_capacity(len);
-    let written = array.read_native_into(&selection, &mut elements.spare_capacity_mut()[..len]);
-    let len = written.ok()?.len();
+    let memory = &mut elements.spare_capacity_mut()[..len];
+    let array = transfer.node.variable.array().ok()?;
+    let len = array.read_native_into(&selection, memory).ok()?.len();
     // SAFETY: all of them were written.
     unsafe { elements.set_len(len) };
-    let place = |number: u64| usize::try_from(number).ok();
-    let axes = axes.into_iter().map(|(first, count)| Some((place(first)?, place(count)?)));
-    Some((axes.collect::<Option<_>>()?, elements))
+    Some(elements)
 }
 
 impl Window {
-    /// The element of that index; `None` where it is not here.
+    /// Whether its first element lies in the window of these axes.
+    fn begins_in(&self, axes: &[(usize, usize)]) -> bool {
+        let firsts = self.axes.iter().map(|&(first, _)| first);
+        firsts.zip(axes).all(|(position, &(first, count))| position.wrapping_sub(first) < count)
+    }
+
+    /// The number of the element of that index; `None` where it is not here.
     ///
     /// # Safety
     /// `index` has an entry for each axis.
     #[inline]
-    unsafe fn element(&self, index: *const usize) -> Option<&[u8]> {
+    unsafe fn place(&self, index: *const usize) -> Option<usize> {
         let mut number = 0;
         for (axis, &(first, count)) in self.axes.iter().enumerate() {
             // SAFETY: by this function's contract.
@@ -143,27 +168,28 @@ impl Window {
             }
             number = number * count + within;
         }
-        let size = self.stored.size();
-        self.elements.get(number * size..(number + 1) * size)
+        Some(number)
     }
 
-    /// Hands an element over as that type; `None` where that is an error.
+    /// Hands the element of that number over as that type; `None` where that is an error.
     ///
     /// # Safety
     /// `to` has room for one element of it.
     #[inline]
-    unsafe fn give(&self, element: &[u8], memory: Atomic, to: *mut u8) -> Option<Outcome> {
+    unsafe fn give(&self, number: usize, memory: Atomic, to: *mut u8) -> Option<c_int> {
+        let size = self.stored.size();
+        let element = self.elements.get(number * size..)?.get(..size)?;
         if to.is_null() {
             return None;
         }
         if memory == self.stored {
             // SAFETY: by this function's contract; `element` is our own.
-            unsafe { to.copy_from_nonoverlapping(element.as_ptr(), element.len()) };
-            return Some(Ok(()));
+            unsafe { to.copy_from_nonoverlapping(element.as_ptr(), memory.size()) };
+            return Some(0);
         }
         // SAFETY: by this function's contract; C memory, which holds something.
         let to = unsafe { std::slice::from_raw_parts_mut(to, memory.size()) };
         let report = convert(element, self.stored, to, memory, self.rules).ok()?;
-        Some(if report.is_in_range() { Ok(()) } else { Err(Status::ERANGE) })
+        Some(if report.is_in_range() { 0 } else { Status::ERANGE.0 })
     }
 }
