@@ -6,6 +6,7 @@
 //! `map` walks a memory map.
 
 mod access;
+mod copy;
 mod get;
 mod map;
 mod put;
