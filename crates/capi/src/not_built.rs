@@ -1,6 +1,6 @@
-//! What is there only by name: each function returns the same whatever it is asked. MPI is what this library is
-//! built without; the others are entries for the tables of formats that programs bring along
-//! (`netcdf_dispatch.h`), for what such a format does not have.
+//! What is there only by name: each function returns the same whatever it is asked. These are entries for
+//! the tables of formats that programs bring along (`netcdf_dispatch.h`), for what such a format does not
+//! have.
 
 use std::ffi::{c_int, c_uint};
 
@@ -21,9 +21,6 @@ macro_rules! always {
 }
 
 always! {
-    // Files that several MPI processes open together.
-    Status::ENOPAR.0 => nc_create_par nc_open_par nc_create_par_fortran nc_open_par_fortran
-        nc_var_par_access;
     // A format that is only read.
     Status::EPERM.0 => NC_RO_create NC_RO_redef NC_RO_def_dim NC_RO_rename_dim NC_RO_def_var
         NC_RO_rename_var NC_RO_def_var_fill NC_RO_put_vara NC_RO_put_att NC_RO_rename_att
