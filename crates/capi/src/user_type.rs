@@ -36,7 +36,7 @@ unsafe fn define(
         return Err(Status::ENAMEINUSE);
     }
     let name = name.into_owned();
-    let node = TypeNode { group: group.number, name, size, class, user: None };
+    let node = TypeNode { group: group.number, name, size, class, user: None, former: Vec::new() };
     let new = file.add_type(node)?;
     // SAFETY: by this function's contract.
     unsafe { put(id, new) };

@@ -17,7 +17,7 @@ use isotach::{Dimension, DimensionHandle, Format, VariableOptions};
 use crate::attribute::Holder;
 use crate::boundary::{answer, checked, counted, list, put, put_list, put_text, text};
 use crate::handle;
-use crate::model::{DimensionNode, GroupNode, OpenFile, Phase, VariableNode};
+use crate::model::{DimensionNode, Phase, VariableNode};
 use crate::status::{Outcome, Status};
 
 pub(crate) use definition::Said;

@@ -35,6 +35,8 @@ pub(crate) struct TypeNode {
     pub(crate) class: TypeClass,
     /// The type as the engine has it; `None` as long as members can be added.
     pub(crate) user: Option<Arc<UserType>>,
+    /// The same before groups were renamed, as variables and attributes of that time have it.
+    pub(crate) former: Vec<Arc<UserType>>,
 }
 
 /// What a type is made of. Other types are ids, which may mean nothing until the type is committed.
@@ -111,7 +113,7 @@ impl TypeNode {
             }
         };
         let (name, user) = (user.name.clone(), Arc::clone(user));
-        Self { group, name, size: user.size, class, user: Some(user) }
+        Self { group, name, size: user.size, class, user: Some(user), former: Vec::new() }
     }
 
     /// The members of a compound type, to add one.
@@ -188,10 +190,11 @@ impl OpenFile {
     pub(crate) fn type_id(&self, data_type: &DataType) -> Outcome<c_int> {
         match data_type {
             DataType::Atomic(atomic) => Ok(*atomic as c_int),
-            DataType::User(user) => self.find_type(|node| match &node.user {
-                Some(other) => are_same(user, other),
-                None => false,
-            }),
+            DataType::User(user) => {
+                let is_it = |other: &Arc<UserType>| are_same(user, other);
+                let present = self.find_type(|node| node.user.as_ref().is_some_and(is_it));
+                present.or_else(|_| self.find_type(|node| node.former.iter().any(is_it)))
+            }
             DataType::Foreign(_) => Err(Status::EBADTYPE),
         }
     }

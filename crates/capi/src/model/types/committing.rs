@@ -36,10 +36,15 @@ impl OpenFile {
     /// Looks at the types again: a group that they lie in was renamed. Their ids stay.
     pub(crate) fn renew_types(&self) -> Outcome {
         let mut types = self.types.write().unwrap_or_else(PoisonError::into_inner);
-        for node in types.nodes.iter_mut().filter(|node| node.user.is_some()) {
+        for node in &mut types.nodes {
+            let Some(old) = &node.user else { continue };
             let of_group = self.group(node.group)?.group().types()?;
-            if let Some(user) = of_group.iter().find(|user| user.name == node.name) {
-                Arc::make_mut(node).user = Some(Arc::clone(user));
+            let renewed = of_group.iter().find(|user| user.name == node.name);
+            if let Some(renewed) = renewed.filter(|renewed| renewed.group != old.group) {
+                let (old, renewed) = (Arc::clone(old), Arc::clone(renewed));
+                let node = Arc::make_mut(node);
+                node.former.push(old);
+                node.user = Some(renewed);
             }
         }
         Ok(())
