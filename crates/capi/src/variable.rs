@@ -151,7 +151,7 @@ pub unsafe extern "C" fn nc_inq_var(
     answer(|| {
         let (file, group) = handle::group(group_id)?;
         if id == NC_GLOBAL && file.is_hdf5() && !attribute_count.is_null() {
-            let found = counted(Holder::find(group_id, id)?.attributes()?.len())?;
+            let found = counted(Holder::find(group_id, id)?.count()?)?;
             // SAFETY: the caller's place for a count.
             unsafe { put(attribute_count, found) };
             return Ok(());
@@ -175,7 +175,7 @@ pub unsafe extern "C" fn nc_inq_var(
             }
         }
         if !attribute_count.is_null() {
-            let found = counted(Holder::find(group_id, id)?.attributes()?.len())?;
+            let found = counted(Holder::find(group_id, id)?.count()?)?;
             // SAFETY: the caller's place for a count.
             unsafe { put(attribute_count, found) };
         }

@@ -215,6 +215,11 @@ impl Group {
         self.mapping.attributes()
     }
 
+    /// How many attributes it has. That may read none of them.
+    pub fn attribute_count(&self) -> Result<usize> {
+        self.mapping.attribute_count()
+    }
+
     /// One attribute, also of the special ones such as `_NCProperties`; `None` where there is none.
     pub fn attribute(&self, name: &str) -> Result<Option<Attribute>> {
         self.mapping.attribute(name)

@@ -46,6 +46,10 @@ pub unsafe extern "C" fn nc_copy_att(
 /// The id of a file's type that is the same as another file's: of the group, of those above it, or the
 /// first of all.
 fn same_type(file: &OpenFile, group: u16, user: &UserType) -> Outcome<c_int> {
+    if file.writer.is_some() {
+        let _phase = file.phase_mut();
+        file.commit_types()?;
+    }
     let start = file.group(group)?;
     let above: Vec<_> = file.with_ancestors(start).collect::<Outcome<_>>()?;
     let of_group = |group: &GroupNode| -> Outcome<Option<c_int>> {

@@ -75,6 +75,16 @@ impl Holder {
         self.file.type_id(attribute.data_type()).is_ok()
     }
 
+    /// How many attributes.
+    pub(crate) fn count(&self) -> Outcome<usize> {
+        match &self.variable {
+            None if self.file.writer.is_none() && self.group.attributes.get().is_none() => {
+                Ok(self.group.group().attribute_count()?)
+            }
+            _ => Ok(self.attributes()?.len()),
+        }
+    }
+
     /// The attribute of that name.
     pub(super) fn attribute(&self, name: &str) -> Outcome<Option<Attribute>> {
         if self.is_special(name) {

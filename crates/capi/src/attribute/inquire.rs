@@ -104,7 +104,7 @@ pub unsafe extern "C" fn nc_inq_varnatts(
     count: *mut c_int,
 ) -> c_int {
     answer(|| {
-        let found = Holder::find(group, variable)?.attributes()?.len();
+        let found = Holder::find(group, variable)?.count()?;
         // SAFETY: the caller's place for a count.
         unsafe { put(count, counted(found)?) };
         Ok(())

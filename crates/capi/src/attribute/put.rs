@@ -95,12 +95,12 @@ impl Source {
             Self::Memory { at, len, atomic } => (at, len, atomic),
         };
         let to = data_type.atomic();
-        let (Some(from), Some(to)) = (atomic.filter(|_| atomic != to && len > 0), to) else {
-            // What a user-defined type is set to is of that type.
+        let Some(from) = atomic.filter(|_| atomic != to && len > 0) else {
             // SAFETY: by this function's contract.
             let values = unsafe { memory::unpack(data_type, at, len) }?;
             return Ok((values, RangeReport::default()));
         };
+        let to = to.ok_or(Status::EBADTYPE)?;
         let bytes = len.checked_mul(from.size()).ok_or(Status::ENOMEM)?;
         // SAFETY: by this function's contract; it is not NULL, which was checked.
         let source = unsafe { slice::from_raw_parts(at, bytes) };

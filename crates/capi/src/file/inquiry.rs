@@ -3,8 +3,10 @@
 use std::ffi::{c_char, c_int};
 
 use super::mode::format_number;
+use crate::attribute::Holder;
 use crate::boundary::{answer, counted, put, put_list};
 use crate::handle;
+use crate::variable::NC_GLOBAL;
 
 /// The extended format of classic files.
 const NC_FORMATX_NC3: c_int = 1;
@@ -38,7 +40,7 @@ pub unsafe extern "C" fn nc_inq(
         }
         if !attribute_count.is_null() {
             // SAFETY: the caller's place.
-            unsafe { put(attribute_count, counted(group.attributes()?.len())?) };
+            unsafe { put(attribute_count, counted(Holder::find(id, NC_GLOBAL)?.count()?)?) };
         }
         Ok(())
     })

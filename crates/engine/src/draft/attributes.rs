@@ -1,13 +1,15 @@
 //! The attributes of a group or variable of a draft.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use indexmap::IndexMap;
-use isotach_model::{DataType, Values};
+use isotach_model::{Atomic, DataType, Values};
 
 use super::Defined;
 use crate::attribute::{Attribute, Source};
 use crate::error::DefinitionFault;
+use crate::file::Format;
+use crate::mapping::netcdf4;
 
 /// An attribute that was set since the file was opened.
 #[derive(Debug, Clone)]
@@ -17,23 +19,44 @@ pub(crate) struct DraftAttribute {
     pub(crate) values: Arc<Values>,
 }
 
+impl DraftAttribute {
+    /// `_NCProperties` of a new file.
+    pub(super) fn properties(format: Format) -> Option<Attribute> {
+        let is_hdf5 = matches!(format, Format::NetCdf4 | Format::NetCdf4Classic);
+        let draft = Self {
+            name: netcdf4::PROPERTIES.into(),
+            data_type: Atomic::Char.into(),
+            values: Arc::new(netcdf4::OWN_PROPERTIES.into()),
+        };
+        is_hdf5.then_some(Attribute { source: Source::Draft(draft) })
+    }
+}
+
 /// Attributes by name, in their order.
 #[derive(Default, Clone)]
 pub(crate) struct AttributeList {
     attributes: IndexMap<Arc<str>, Attribute>,
     is_changed: bool,
+    /// All of them as readers have them, until one is changed.
+    shown: OnceLock<Arc<[Attribute]>>,
 }
 
 impl AttributeList {
     /// Those of a file that was opened.
     pub(crate) fn existing(attributes: &[Attribute]) -> Self {
         let named = attributes.iter().map(|attribute| (attribute.name().into(), attribute.clone()));
-        Self { attributes: named.collect(), is_changed: false }
+        Self { attributes: named.collect(), ..Self::default() }
     }
 
     /// Whether any was set, deleted or renamed since the file was opened.
     pub(crate) fn is_changed(&self) -> bool {
         self.is_changed
+    }
+
+    /// All of them, in their order.
+    pub(crate) fn all(&self) -> Arc<[Attribute]> {
+        let shown = self.shown.get_or_init(|| self.attributes.values().cloned().collect());
+        Arc::clone(shown)
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&Attribute> {
@@ -47,13 +70,13 @@ impl AttributeList {
     /// Sets `name`, at its old place where there is one of that name.
     pub(crate) fn set(&mut self, name: Arc<str>, data_type: DataType, values: Arc<Values>) {
         let draft = DraftAttribute { name: Arc::clone(&name), data_type, values };
-        self.is_changed = true;
+        self.note_change();
         self.attributes.insert(name, Attribute { source: Source::Draft(draft) });
     }
 
     /// Takes `name` away; those behind it move up.
     pub(crate) fn delete(&mut self, name: &str) -> Defined<()> {
-        self.is_changed = true;
+        self.note_change();
         self.attributes.shift_remove(name).map(drop).ok_or_else(|| not_found(name))
     }
 
@@ -72,9 +95,14 @@ impl AttributeList {
                 (name, attribute)
             }
         });
-        self.is_changed = true;
+        self.note_change();
         self.attributes = renamed.collect();
         Ok(())
+    }
+
+    fn note_change(&mut self) {
+        self.is_changed = true;
+        self.shown = OnceLock::new();
     }
 }
 

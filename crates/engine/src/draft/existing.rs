@@ -13,6 +13,7 @@ use super::{
 use crate::dimension::Dimension;
 use crate::error::{Error, ErrorKind, Result};
 use crate::file::{File, Group};
+use crate::mapping::netcdf4;
 use crate::variable::Variable;
 use crate::writer::VariableOptions;
 
@@ -43,6 +44,7 @@ impl Draft {
     /// What is in `file`, in its order, unchanged.
     pub(crate) fn of(file: &File, file_name: &Arc<str>) -> Result<Self> {
         let mut draft = Self::new(file.format()?);
+        draft.properties = file.root().attribute(netcdf4::PROPERTIES)?;
         let mut groups = vec![(file.root(), ROOT)];
         let mut dimensions = HashMap::new();
         let mut index = 0;

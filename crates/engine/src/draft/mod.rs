@@ -25,6 +25,7 @@ use isotach_model::{DataType, UserType};
 pub(crate) use attributes::{AttributeList, DraftAttribute};
 pub(crate) use definition::{AttributeOwner, FILL_VALUE};
 
+use crate::attribute::Attribute;
 use crate::error::DefinitionFault;
 use crate::file::Format;
 use crate::variable::Variable;
@@ -65,6 +66,8 @@ pub(crate) const ROOT: GroupId = GroupId(0);
 pub(crate) struct Draft {
     /// Which of netCDF's formats it has; decides what may be defined.
     pub(crate) format: Format,
+    /// `_NCProperties`, which cannot be changed; `None` where the file has none.
+    properties: Option<Attribute>,
     /// Deleted ones leave a gap, so that an id never means something else.
     groups: Vec<Option<GroupDraft>>,
     dimensions: Vec<Option<DimensionDraft>>,
@@ -167,6 +170,7 @@ impl Draft {
         let root = GroupDraft::new("/".into(), "/".into(), None, 0);
         Self {
             format,
+            properties: DraftAttribute::properties(format),
             groups: vec![Some(root)],
             dimensions: Vec::new(),
             variables: Vec::new(),

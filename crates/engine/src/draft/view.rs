@@ -261,9 +261,7 @@ fn dimension(session: &Arc<Session>, draft: &Draft, id: DimensionId) -> super::D
 }
 
 fn attributes(session: &Session, owner: AttributeOwner) -> Result<Arc<[Attribute]>> {
-    session.look(|draft| {
-        Ok(draft.attributes(owner)?.iter().map(|(_, attribute)| attribute.clone()).collect())
-    })
+    session.look(|draft| Ok(draft.attributes(owner)?.all()))
 }
 
 fn attribute(session: &Session, owner: AttributeOwner, name: &str) -> Result<Option<Attribute>> {
@@ -275,7 +273,12 @@ fn attribute(session: &Session, owner: AttributeOwner, name: &str) -> Result<Opt
 
 /// The attributes that the root group of a netCDF-4 file has without showing them in the list.
 fn special(draft: &Draft, name: &str) -> Option<Attribute> {
-    let is_hdf5 = matches!(draft.format, Format::NetCdf4 | Format::NetCdf4Classic);
-    let (name, value) = netcdf4::about_new_file(name).filter(|_| is_hdf5)?;
+    if !matches!(draft.format, Format::NetCdf4 | Format::NetCdf4Classic) {
+        return None;
+    }
+    if name == netcdf4::PROPERTIES {
+        return draft.properties.clone();
+    }
+    let (name, value) = netcdf4::about_new_file(name)?;
     Some(Attribute { source: Source::AboutFile { name, value } })
 }

@@ -30,6 +30,10 @@ pub(crate) trait GroupMapping: Send + Sync {
     fn types(&self) -> Result<Arc<[Arc<UserType>]>>;
     /// The group's attributes, reserved ones left out, in netCDF's order.
     fn attributes(&self) -> Result<Arc<[Attribute]>>;
+    /// How many those are; told without reading them where the file can.
+    fn attribute_count(&self) -> Result<usize> {
+        Ok(self.attributes()?.len())
+    }
     /// An attribute of the group; also the special ones (`_NCProperties`, `_IsNetcdf4`,
     /// `_SuperblockVersion`) that `attributes` does not list. Finding it reads no other values.
     fn attribute(&self, name: &str) -> Result<Option<Attribute>>;

@@ -137,6 +137,11 @@ impl Attributes {
         Self { set: Arc::new(set), errors }
     }
 
+    /// How many there are in dense storage, by what its index says; `None` where that is not used.
+    pub(super) fn dense_count(node: &NodeInner) -> Result<Option<u64>> {
+        Ok(Dense::open(node)?.map(|dense| dense.by_name.header.record_count))
+    }
+
     /// One attribute; in dense storage no other is read.
     pub(super) fn find(node: &NodeInner, name: &str) -> Result<Option<Attribute>> {
         let context = &node.context;

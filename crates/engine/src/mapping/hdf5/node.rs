@@ -183,6 +183,14 @@ impl Node {
         Ok(self.inner.attributes.get_or_init(|| Attributes::read(&self.inner)))
     }
 
+    /// How many attributes the index of names has, where there is one and they are not read yet.
+    pub(crate) fn indexed_attribute_count(&self) -> Result<Option<u64>> {
+        match self.inner.attributes.get() {
+            Some(_) => Ok(None),
+            None => Attributes::dense_count(&self.inner).map_err(|error| error.at(self.path())),
+        }
+    }
+
     /// The attribute `name`, found without reading others where the file has an index of names.
     pub fn attribute(&self, name: &str) -> Result<Option<Attribute>> {
         if let Some(read) = self.inner.attributes.get() {

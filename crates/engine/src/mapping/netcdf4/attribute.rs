@@ -50,6 +50,22 @@ pub(super) fn list(
     Ok(shown.into())
 }
 
+/// How many are not hidden. In a file that netCDF-4 wrote nothing is left out, so that the index of names
+/// tells it; one that cannot be read is met again by whoever reads all.
+pub(super) fn count(contents: &Contents, group: &Arc<GroupData>, node: &Node) -> Result<usize> {
+    let root = contents.root.group.node();
+    let indexed = match root.attribute(reserved::PROPERTIES)? {
+        Some(_) => node.indexed_attribute_count().unwrap_or(None),
+        None => None,
+    };
+    let Some(indexed) = indexed else { return Ok(list(contents, group, node)?.len()) };
+    let mut hidden = 0;
+    for name in reserved::hidden() {
+        hidden += u64::from(node.attribute(name)?.is_some());
+    }
+    Ok(usize::try_from(indexed.saturating_sub(hidden)).unwrap_or(usize::MAX))
+}
+
 /// The one called `name`, unless it is hidden.
 pub(super) fn find(
     contents: &Contents,

@@ -325,6 +325,10 @@ impl GroupMapping for NetCdf4Group {
         attribute::list(&self.contents, &self.data, self.data.group.node())
     }
 
+    fn attribute_count(&self) -> Result<usize> {
+        attribute::count(&self.contents, &self.data, self.data.group.node())
+    }
+
     fn attribute(&self, name: &str) -> Result<Option<Attribute>> {
         let node = self.data.group.node();
         if node.path().as_ref() == "/"

@@ -40,7 +40,7 @@ use self::numbering::Numbering;
 use self::phony::PhonyDimensions;
 pub(crate) use self::reserved::{
     CLASS, CLASSIC_MODEL, COORDINATES, DIMENSION_ID, DIMENSION_LIST, DIMENSION_SCALE,
-    DIMENSION_WITHOUT_VARIABLE, NAME, NOT_A_COORDINATE, PROPERTIES, REFERENCE_LIST,
+    DIMENSION_WITHOUT_VARIABLE, NAME, NOT_A_COORDINATE, OWN_PROPERTIES, PROPERTIES, REFERENCE_LIST,
     is_hidden as is_reserved,
 };
 pub(crate) use self::types::stored_type;

@@ -19,6 +19,8 @@ pub(crate) const COORDINATES: &str = "_Netcdf4Coordinates";
 pub(crate) const CLASSIC_MODEL: &str = "_nc3_strict";
 /// On the root group: the libraries that wrote the file.
 pub(crate) const PROPERTIES: &str = "_NCProperties";
+/// The value of [`PROPERTIES`] in files that are written here; version 2 is that of the attribute's own format.
+pub(crate) const OWN_PROPERTIES: &str = concat!("version=2,isotach=", env!("CARGO_PKG_VERSION"));
 /// Not in the file: 1 where netCDF wrote it, 0 for other HDF5 files.
 pub(crate) const IS_NETCDF4: &str = "_IsNetcdf4";
 /// Not in the file: the version of the superblock.
@@ -29,14 +31,22 @@ pub(crate) const NOT_A_COORDINATE: &str = "_nc4_non_coord_";
 /// The data sets that refer to a scale.
 pub(crate) const REFERENCE_LIST: &str = "REFERENCE_LIST";
 
-/// True for attributes that libnetcdf hides, on every object alike.
-pub(crate) fn is_hidden(attribute: &str) -> bool {
-    is_mark_of_netcdf4(attribute)
-        || matches!(attribute, "_Format" | CLASSIC_MODEL | PROPERTIES | IS_NETCDF4)
-        || attribute == SUPERBLOCK_VERSION
+/// Attributes by which libnetcdf knows a file that netCDF-4 wrote, wherever they stand.
+const MARKS: [&str; 6] = [CLASS, DIMENSION_LIST, NAME, REFERENCE_LIST, DIMENSION_ID, COORDINATES];
+/// The other attributes that libnetcdf hides.
+const OTHERS: [&str; 5] = ["_Format", CLASSIC_MODEL, PROPERTIES, IS_NETCDF4, SUPERBLOCK_VERSION];
+
+/// The attributes that libnetcdf hides, on every object alike.
+pub(super) fn hidden() -> impl Iterator<Item = &'static str> {
+    MARKS.into_iter().chain(OTHERS)
 }
 
-/// True for attributes by which libnetcdf knows a file that netCDF-4 wrote, wherever they stand.
+/// True for those.
+pub(crate) fn is_hidden(attribute: &str) -> bool {
+    is_mark_of_netcdf4(attribute) || OTHERS.contains(&attribute)
+}
+
+/// True for the marks of netCDF-4.
 pub(super) fn is_mark_of_netcdf4(attribute: &str) -> bool {
-    matches!(attribute, CLASS | DIMENSION_LIST | NAME | REFERENCE_LIST | DIMENSION_ID | COORDINATES)
+    MARKS.contains(&attribute)
 }

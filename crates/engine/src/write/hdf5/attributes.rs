@@ -134,11 +134,8 @@ pub(super) fn classic_model(encoding: Encoding) -> Encoded<NewMessage> {
 
 /// `_NCProperties`: who made the file.
 pub(super) fn properties(encoding: Encoding) -> Encoded<NewMessage> {
-    chars(netcdf4::PROPERTIES, PROPERTIES.as_bytes(), encoding)
+    chars(netcdf4::PROPERTIES, netcdf4::OWN_PROPERTIES.as_bytes(), encoding)
 }
-
-/// See [`properties`]; version 2 is that of the attribute's own format.
-pub(super) const PROPERTIES: &str = concat!("version=2,isotach=", env!("CARGO_PKG_VERSION"));
 
 /// An attribute of the file under a name.
 pub(super) fn existing(
