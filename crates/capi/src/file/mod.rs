@@ -10,6 +10,7 @@ pub mod library;
 pub mod memory;
 pub mod mode;
 pub mod opening;
+pub mod parallel;
 mod path;
 pub mod settings;
 pub mod user_format;
