@@ -2,6 +2,7 @@
 //! returns its result, or -1 after telling `ncerr` and, where `ncopts` says so, the user.
 
 mod advise;
+mod attributes;
 mod definitions;
 mod records;
 mod values;

@@ -1,6 +1,5 @@
-//! What is there only by name: each function returns the same whatever it is asked. These are entries for
-//! the tables of formats that programs bring along (`netcdf_dispatch.h`), for what such a format does not
-//! have.
+//! Entries for the tables of formats that programs bring along (`netcdf_dispatch.h`), for what such a format
+//! does not have: each returns the same whatever it is asked.
 
 use std::ffi::{c_int, c_uint};
 
