@@ -2,13 +2,12 @@
 
 use std::ffi::{c_char, c_int};
 use std::ptr::null_mut;
-use std::sync::Arc;
 
 use isotach::Format;
 
 use crate::boundary::{answer, counted, put, put_list, put_text, text};
 use crate::handle;
-use crate::model::{DimensionNode, GroupNode, OpenFile, Phase};
+use crate::model::{DimensionNode, GroupNode, Phase};
 use crate::status::{Outcome, Status};
 
 /// The length that makes a dimension unlimited.
@@ -164,12 +163,12 @@ pub unsafe extern "C" fn nc_inq_dimids(
     })
 }
 
-/// The id of the first unlimited dimension of the group or the nearest above it; -1 where there is none.
+/// The id of a group's first unlimited dimension; -1 where it has none of its own.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_unlimdim(group: c_int, id: *mut c_int) -> c_int {
     answer(|| {
-        let (file, group) = handle::group(group)?;
-        let found = first_unlimited(&file, group)?;
+        let (_, group) = handle::group(group)?;
+        let found = unlimited(&group)?.first().copied();
         // SAFETY: the caller's place for an id.
         unsafe { put(id, found.unwrap_or(-1)) };
         Ok(())
@@ -192,16 +191,6 @@ pub unsafe extern "C" fn nc_inq_unlimdims(
         unsafe { put_list(ids, &found) };
         Ok(())
     })
-}
-
-/// The first unlimited dimension of the group or the nearest above it that has one.
-pub(crate) fn first_unlimited(file: &OpenFile, group: Arc<GroupNode>) -> Outcome<Option<c_int>> {
-    for group in file.with_ancestors(group) {
-        if let Some(&first) = unlimited(&*group?)?.first() {
-            return Ok(Some(first));
-        }
-    }
-    Ok(None)
 }
 
 /// The ids of the group's unlimited dimensions.

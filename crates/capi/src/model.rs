@@ -31,7 +31,7 @@ use crate::file::mode::{Mode, NC_CLASSIC_MODEL};
 use crate::file::{Edited, Memory};
 use crate::handle;
 use crate::status::{Outcome, Status};
-use crate::variable::quantize;
+use crate::variable::hand_over;
 
 /// A file between `nc_open` or `nc_create` and `nc_close`.
 pub(crate) struct OpenFile {
@@ -271,7 +271,7 @@ impl OpenFile {
     /// Goes to data mode.
     pub(crate) fn end_definitions(&self, phase: &mut Phase, room: HeaderRoom) -> Outcome {
         self.commit_types()?;
-        quantize::hand_over(self)?;
+        hand_over(self)?;
         let writer = self.writer()?;
         writer.end_definitions(room)?;
         writer.hold_commits(false);

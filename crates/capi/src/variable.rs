@@ -20,7 +20,7 @@ use crate::handle;
 use crate::model::{DimensionNode, Phase, VariableNode};
 use crate::status::{Outcome, Status};
 
-pub(crate) use definition::Said;
+pub(crate) use definition::{Said, hand_over};
 
 /// The varid that means the group itself.
 pub const NC_GLOBAL: c_int = -1;

@@ -8,11 +8,13 @@ use std::ffi::c_int;
 use std::sync::Arc;
 
 use isotach::model::{DataType, Quantization};
-use isotach::{Endianness, FilterRequest, StorageInfo, StorageKind, Variable, VariableOptions};
+use isotach::{
+    Endianness, Fill, FilterRequest, StorageInfo, StorageKind, Variable, VariableOptions,
+};
 use isotach_codec::registry;
 
 use super::chunk_cache::ChunkCache;
-use super::{fill, find};
+use super::{fill, quantize};
 use crate::handle;
 use crate::model::{DimensionNode, OpenFile, VariableNode};
 use crate::status::{Outcome, Status};
@@ -21,6 +23,9 @@ use crate::status::{Outcome, Status};
 const NC_ENDIAN_NATIVE: c_int = 0;
 const NC_ENDIAN_LITTLE: c_int = 1;
 const NC_ENDIAN_BIG: c_int = 2;
+
+/// Szip's options that choose the coder: entropy coding (4) and nearest neighbour (32).
+const SZIP_CODERS: u32 = 4 | 32;
 
 /// What C programs said of one variable.
 #[derive(Debug, Clone, Default)]
@@ -73,9 +78,13 @@ impl Said {
 
 impl Storage {
     fn of_existing(info: &StorageInfo) -> Self {
-        let filter = |found: &isotach::FilterUse| Filter {
-            id: found.id,
-            parameters: found.parameters.clone(),
+        let filter = |found: &isotach::FilterUse| {
+            let parameters = match (found.id, found.parameters.as_slice()) {
+                // The file also has what HDF5 made of the two that a program gives.
+                (registry::SZIP, &[options, pixels, ..]) => vec![options & SZIP_CODERS, pixels],
+                (_, parameters) => parameters.to_vec(),
+            };
+            Filter { id: found.id, parameters }
         };
         let endianness = match info.endianness {
             Endianness::Native => NC_ENDIAN_NATIVE,
@@ -182,8 +191,9 @@ pub(super) fn define(
     say: impl FnOnce(&VariableNode) -> Outcome,
 ) -> Outcome {
     let file = netcdf4(group)?;
+    let (_, group) = handle::group(group)?;
     file.writer()?;
-    let node = find(group, id)?;
+    let node = group.variable(id)?;
     let _alone = file.phase_mut();
     check_open(&file, &node)?;
     say(&node)
@@ -204,4 +214,35 @@ pub(super) fn netcdf4(id: c_int) -> Outcome<Arc<OpenFile>> {
 /// `NC_ELATEDEF`.
 pub(super) fn check_open(file: &OpenFile, node: &VariableNode) -> Outcome {
     if node.is_open(file.definitions()) { Ok(()) } else { Err(Status::ELATEDEF) }
+}
+
+/// Tells the engine at the end of definitions what it has not heard of new variables: how they are rounded,
+/// and that those without filling stay so, whatever fill value an attribute tells.
+pub(crate) fn hand_over(file: &OpenFile) -> Outcome {
+    for group in file.known_groups() {
+        for node in group.known_variables() {
+            if node.is_open(file.definitions()) {
+                hand_over_one(&node)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn hand_over_one(node: &VariableNode) -> Outcome {
+    let (quantization, no_fill) = {
+        let said = node.said();
+        (said.quantization.map(quantize::for_engine), said.no_fill.is_some_and(|mode| mode != 0))
+    };
+    let is_unfilled = no_fill && node.variable.fill_value()?.fill;
+    if quantization.is_none() && !is_unfilled {
+        return Ok(());
+    }
+    node.writer()?.change_options(|options| {
+        options.quantization = quantization;
+        if is_unfilled {
+            options.fill = Fill::None;
+        }
+    })?;
+    Ok(())
 }

@@ -108,25 +108,29 @@ pub unsafe extern "C" fn nc_inq_var_fill(
         if value.is_null() || (file.is_hdf5() && mode != 0) {
             return Ok(());
         }
-        let data_type = node.variable.data_type();
-        let found = fill_value(&file, &node)?;
-        // SAFETY: the caller's room for an element of the variable's type.
-        unsafe { memory::pack(data_type, &found, value.cast()) }
+        let (data_type, to) = (node.variable.data_type(), value.cast::<u8>());
+        match fill_value(&file, &node)? {
+            // SAFETY: the caller's room for an element of the variable's type.
+            Some(found) => unsafe { memory::pack(data_type, &found, to) },
+            None => {
+                // SAFETY: as above; elements of user-defined types may be all zeros.
+                unsafe { to.write_bytes(0, data_type.layout().size) };
+                Ok(())
+            }
+        }
     })
 }
 
-/// One element.
-fn fill_value(file: &OpenFile, node: &VariableNode) -> Outcome<Values> {
+/// One element; `None` for one of a user-defined type of which nothing was said.
+fn fill_value(file: &OpenFile, node: &VariableNode) -> Outcome<Option<Values>> {
     let data_type = node.variable.data_type();
     if file.is_hdf5() {
-        let found = node.variable.fill_value()?.value;
-        // Elements of a user-defined type are zeros where nothing was said.
-        return if found.is_empty() { Ok(Values::zeros(data_type, 1)) } else { Ok(found) };
+        return Ok(Some(node.variable.fill_value()?.value).filter(|found| !found.is_empty()));
     }
     // Classic files keep the attribute also where there is no filling.
     let stated = node.variable.attribute(FILL_VALUE)?;
-    if let Some(stated) = stated.filter(|stated| stated.data_type() == data_type) {
-        return Ok(stated.values()?);
+    match stated.filter(|stated| stated.data_type() == data_type) {
+        Some(stated) => Ok(Some(stated.values()?)),
+        None => Ok(fill::default_fill_of(data_type)),
     }
-    fill::default_fill_of(data_type).ok_or(Status::EBADTYPE)
 }

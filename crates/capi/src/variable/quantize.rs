@@ -9,7 +9,7 @@ use super::definition::{define, netcdf4};
 use super::{NC_GLOBAL, find};
 use crate::boundary::{answer, put};
 use crate::handle;
-use crate::model::{OpenFile, VariableNode};
+use crate::model::VariableNode;
 use crate::status::{Outcome, Status};
 
 const NC_NOQUANTIZE: c_int = 0;
@@ -96,20 +96,12 @@ fn told(node: &VariableNode) -> Outcome<(c_int, c_int)> {
     Ok((NC_NOQUANTIZE, 0))
 }
 
-/// Tells the engine at the end of definitions how new variables are rounded.
-pub(crate) fn hand_over(file: &OpenFile) -> Outcome {
-    for group in file.known_groups() {
-        for node in group.known_variables() {
-            let said = node.said().quantization.filter(|_| node.is_open(file.definitions()));
-            let Some(said) = said else { continue };
-            let significant = said.significant();
-            let quantization = match said.mode() {
-                Mode::BitGroom => isotach::Quantization::BitGroom(significant),
-                Mode::GranularBitRound => isotach::Quantization::GranularBitRound(significant),
-                Mode::BitRound => isotach::Quantization::BitRound(significant),
-            };
-            node.writer()?.change_options(|options| options.quantization = Some(quantization))?;
-        }
+/// The same as the engine takes it.
+pub(super) fn for_engine(said: Quantization) -> isotach::Quantization {
+    let significant = said.significant();
+    match said.mode() {
+        Mode::BitGroom => isotach::Quantization::BitGroom(significant),
+        Mode::GranularBitRound => isotach::Quantization::GranularBitRound(significant),
+        Mode::BitRound => isotach::Quantization::BitRound(significant),
     }
-    Ok(())
 }
