@@ -10,9 +10,17 @@ use isotach_capi::attribute::{
     nc_inq_natts, nc_inq_varnatts, nc_put_att, nc_put_att_double, nc_put_att_int,
     nc_put_att_string, nc_put_att_text, nc_put_att_uchar, nc_rename_att,
 };
-use isotach_capi::file::{mode, nc_close, nc_create, nc_enddef, nc_open, nc_redef};
+use isotach_capi::file::mode;
 use isotach_capi::user_type::{nc_def_compound, nc_def_vlen, nc_insert_compound};
 use isotach_capi::variable::{NC_GLOBAL, nc_def_var};
+
+unsafe extern "C" {
+    fn nc_create(path: *const c_char, flags: c_int, id: *mut c_int) -> c_int;
+    fn nc_open(path: *const c_char, flags: c_int, id: *mut c_int) -> c_int;
+    safe fn nc_redef(id: c_int) -> c_int;
+    safe fn nc_enddef(id: c_int) -> c_int;
+    safe fn nc_close(id: c_int) -> c_int;
+}
 
 const CLASSIC: c_int = 0;
 const NETCDF4: c_int = mode::NC_NETCDF4;
