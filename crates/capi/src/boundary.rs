@@ -7,14 +7,20 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use isotach::model::names;
 
 use crate::status::{Outcome, Status, status_of_name};
+use crate::trace;
 
 /// Runs what a call does and gives what it returns. A panic is netCDF's internal error.
 pub(crate) fn answer(work: impl FnOnce() -> Outcome) -> c_int {
-    match catch_unwind(AssertUnwindSafe(work)) {
+    let call = trace::begin();
+    let status = match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(())) => 0,
         Ok(Err(Status(number))) => number,
         Err(_) => Status::EINTERNAL.0,
+    };
+    if let Some(call) = call {
+        call.end(status);
     }
+    status
 }
 
 /// A string that must be there.

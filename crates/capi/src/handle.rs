@@ -11,6 +11,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use crate::model::{GroupNode, OpenFile};
 use crate::plugin;
 use crate::status::{Outcome, Status};
+use crate::trace;
 
 /// Bits of an id that are the group's.
 const GROUP_BITS: u32 = 16;
@@ -50,7 +51,9 @@ pub(crate) fn insert(file: OpenFile) -> Outcome<c_int> {
         return Err(Status::ENFILE);
     }
     let id = c_int::try_from(place << GROUP_BITS).map_err(|_| Status::ENFILE)?;
-    let file = Some(Arc::new(file.with_id(id)));
+    let file = file.with_id(id);
+    trace::opened(&file);
+    let file = Some(Arc::new(file));
     match files.get_mut(place) {
         Some(slot) => *slot = file,
         None => files.push(file),
@@ -95,9 +98,10 @@ pub(crate) fn remove(id: c_int) -> Outcome<Arc<OpenFile>> {
         return Err(Status::EBADGRPID);
     }
     let mut files = FILES.write().unwrap_or_else(PoisonError::into_inner);
-    let removed = files.get_mut(place).and_then(Option::take).ok_or(Status::EBADID);
+    let removed = files.get_mut(place).and_then(Option::take).ok_or(Status::EBADID)?;
     outdate();
-    removed
+    trace::closed(id);
+    Ok(removed)
 }
 
 /// All open files.

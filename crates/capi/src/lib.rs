@@ -28,6 +28,7 @@ pub mod plugin_path;
 pub mod reclaim;
 pub mod status;
 pub mod stock;
+mod trace;
 pub mod user_type;
 pub mod variable;
 pub mod version2;

@@ -22,6 +22,8 @@ pub enum CliError {
     Refused(Refused),
     /// Nothing says how the file is to be called.
     NoOutput,
+    /// A line of what should be a trace is not.
+    NotTrace { line: usize },
     /// The file, or what was asked of it.
     File(Box<isotach::Error>),
     /// `-v` names a variable that is not there.
@@ -53,6 +55,7 @@ impl fmt::Display for CliError {
             Self::Cdl(source) => source.fmt(f),
             Self::Refused(source) => source.fmt(f),
             Self::NoOutput => f.write_str("the text has no name: give one with --output"),
+            Self::NotTrace { line } => write!(f, "line {line} is not of a trace"),
             Self::File(source) => source.fmt(f),
             Self::NoVariable(name) => write!(f, "no variable \"{name}\""),
             Self::NoGroup(name) => write!(f, "no group \"{name}\""),

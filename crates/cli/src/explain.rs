@@ -190,7 +190,8 @@ fn decode_speed(filter: u16) -> f64 {
     }
 }
 
-fn time(seconds: f64) -> String {
+/// A time for people, such as "1.2 ms".
+pub(crate) fn time(seconds: f64) -> String {
     match seconds {
         _ if seconds < 1e-3 => format!("{:.0} µs", seconds * 1e6),
         _ if seconds < 1.0 => format!("{:.1} ms", seconds * 1e3),

@@ -13,6 +13,7 @@ mod info;
 mod progress;
 mod size;
 mod slabs;
+mod trace;
 
 use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
@@ -62,6 +63,8 @@ enum Command {
     Generate(generate::GenerateOptions),
     /// Copies a file, also into another kind, with other chunks or other compression
     Copy(copy::CopyOptions),
+    /// What programs did to their files, from a trace that ISOTACH_TRACE had them write
+    Trace(trace::TraceOptions),
     /// A completion script for a shell
     Completions {
         /// The shell
@@ -109,6 +112,7 @@ impl Command {
             Self::Check(options) => &options.file,
             Self::Generate(options) => &options.file,
             Self::Copy(options) => &options.file,
+            Self::Trace(options) => &options.file,
             Self::Completions { .. } => return None,
         };
         Some(file.to_string_lossy().into_owned())
@@ -121,6 +125,7 @@ fn run(command: Command, output: &mut dyn Write) -> error::Result<i32> {
         Command::Explain(options) => explain::run(&options, output).map(|()| 0),
         Command::Check(options) => check::run(&options, output),
         Command::Copy(options) => copy::run(&options).map(|()| 0),
+        Command::Trace(options) => trace::run(&options, output).map(|()| 0),
         Command::Dump { options, help: _ } => dump::run(&options, output).map(|()| 0),
         Command::Generate(options) => generate::run(&options).map(|()| 0),
         Command::Completions { shell } => {

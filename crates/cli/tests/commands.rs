@@ -244,3 +244,32 @@ fn help_tells_all_options_and_exit_codes() {
     }
     assert!(isotach(&["check", "--help"]).text().contains("3  the file cannot be opened"));
 }
+
+#[test]
+fn trace_sums_up() {
+    let lines = [
+        r#"{"event":"begin","process":7,"version":1,"arguments":["program","in.nc"],"time":1.5}"#,
+        r#"{"event":"open","process":7,"file":1,"path":"in.nc","format":"netCDF-4","nanoseconds":2000}"#,
+        r#"{"event":"variable","process":7,"file":1,"variable":"/v","type":"float","shape":[10,8],"chunk_shape":[10,4],"filters":["deflate"]}"#,
+        r#"{"event":"read","process":7,"file":1,"variable":"/v","start":[0,0],"count":[1,8],"bytes":32,"decoded":2,"nanoseconds":3000000}"#,
+        r#"{"event":"read","process":7,"file":1,"variable":"/v","start":[1,0],"count":[1,8],"bytes":32,"decoded":2,"nanoseconds":1000000}"#,
+        r#"{"event":"close","process":7,"file":1,"nanoseconds":1000}"#,
+    ];
+    let path = classic::written("trace.jsonl", lines.join("\n").as_bytes());
+    let text = run(&["trace"], &path, 0).text();
+    let shown: Vec<&str> = text.lines().collect();
+    assert_eq!(shown[0], "program in.nc");
+    assert_eq!(shown[2], "in.nc: netCDF-4; 1 × close 1 µs, 1 × open 2 µs");
+    assert_eq!(shown[3], "  /v  float 10×8, chunks 10×4 deflate");
+    assert!(shown[4].contains("2 × [1, :]"), "{text}");
+    assert_eq!(shown[5], "    2 chunks touched, 4 decoded, 2 of them again: 2.0 ms lost");
+
+    let told = run(&["trace", "--json"], &path, 0).json();
+    let variable = &told["files"][0]["variables"][0];
+    assert_eq!(variable["patterns"][0]["calls"], 2);
+    assert_eq!(variable["chunks"]["nanoseconds_lost"], 2_000_000);
+
+    let path = classic::written("no_trace.jsonl", b"{}");
+    let ended = run(&["trace"], &path, 1);
+    assert!(ended.stderr.contains("line 1 is not of a trace"), "{}", ended.stderr);
+}

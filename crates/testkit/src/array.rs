@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use isotach::Result;
 use isotach::cache::FileNumber;
 use isotach::plan::layout::{
-    ArrayId, ArrayLayout, BeyondEnd, ChunkIndex, ChunkPlace, Chunked, Placement,
+    ArrayId, ArrayLayout, BeyondEnd, ChunkIndex, ChunkPlace, Chunked, DecodeCount, Placement,
 };
 use isotach::read::Array;
 use isotach::storage::Storage;
@@ -133,6 +133,7 @@ impl StoredArray {
             index: Arc::new(MapIndex { places, lookups: Arc::clone(&self.lookups) }),
             pipeline: Arc::new(Pipeline { filters }),
             edge_chunks_unfiltered: false,
+            decoded: DecodeCount::default(),
         });
         self
     }

@@ -15,6 +15,7 @@ use crate::handle;
 use crate::memory::pack;
 use crate::model::OpenFile;
 use crate::status::{Outcome, Status};
+use crate::trace;
 
 /// Reads one value to `to`.
 ///
@@ -39,7 +40,7 @@ pub(super) unsafe fn one(
         // SAFETY: by this function's contract.
         let transfer = unsafe { access.resolve(&file, &group, variable, Direction::Get) }?;
         let Some(transfer) = transfer else { return Ok(()) };
-        if window::fill(generation, (id, variable), &file, &transfer) {
+        if !trace::is_on() && window::fill(generation, (id, variable), &file, &transfer) {
             // SAFETY: by this function's contract.
             match unsafe { window::look_up(id, variable, index, memory, to) } {
                 Some(0) => return Ok(()),
@@ -72,6 +73,7 @@ unsafe fn take(file: &OpenFile, transfer: &Transfer<'_>, to: *mut c_void) -> Out
     let shape = transfer.selection.shape();
     let size = transfer.memory.layout().size;
     let len = byte_count(&shape, size)?;
+    trace::access("read", file, &transfer.node.variable, &transfer.selection, len);
     if len == 0 {
         return transfer.end(true);
     }

@@ -15,6 +15,7 @@ use crate::handle;
 use crate::memory::unpack;
 use crate::model::OpenFile;
 use crate::status::{Outcome, Status};
+use crate::trace;
 
 /// Writes one value from `from`.
 ///
@@ -50,6 +51,7 @@ pub(super) unsafe fn put(
     let shape = transfer.selection.shape();
     let size = transfer.memory.layout().size;
     let len = byte_count(&shape, size)?;
+    trace::access("write", &file, &transfer.node.variable, &transfer.selection, len);
     if len > 0 && from.is_null() {
         return Err(Status::EINVAL);
     }

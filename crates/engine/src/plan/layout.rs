@@ -1,6 +1,7 @@
 //! Where the elements of an array lie: what `mapping` says and `plan` works on.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use isotach_codec::Pipeline;
 use isotach_model::convert::ElementConversion;
@@ -102,6 +103,23 @@ pub struct Chunked {
     pub pipeline: Arc<Pipeline>,
     /// True where chunks that reach over the array's edge are stored unfiltered.
     pub edge_chunks_unfiltered: bool,
+    /// The chunks that were decoded so far.
+    pub decoded: DecodeCount,
+}
+
+/// Counts chunks that are decoded, each as often as that happens, for those who look at access patterns.
+#[derive(Debug, Clone, Default)]
+pub struct DecodeCount(Arc<AtomicU64>);
+
+impl DecodeCount {
+    pub(crate) fn add_one(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The number so far.
+    pub fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 /// A stored chunk's place.

@@ -20,7 +20,7 @@ use super::stored::stored_type;
 use super::virtual_dataset::Sources;
 use crate::error::{Error, ErrorKind, Result};
 use crate::plan::layout::{
-    ArrayId, ArrayLayout, BeyondEnd, ChunkIndex, Chunked, ExternalSegment, Placement,
+    ArrayId, ArrayLayout, BeyondEnd, ChunkIndex, Chunked, DecodeCount, ExternalSegment, Placement,
 };
 use crate::read::Array;
 
@@ -156,6 +156,7 @@ fn chunked(
         index: index(array, layout)?,
         pipeline: Arc::new(pipeline),
         edge_chunks_unfiltered: layout.edge_chunks_unfiltered,
+        decoded: DecodeCount::default(),
     }))
 }
 

@@ -137,6 +137,7 @@ impl<'j> Job<'j> {
         codec: &mut CodecScratch,
         memory: &'m mut [MaybeUninit<u8>],
     ) -> Result<&'m mut [u8]> {
+        self.chunked.decoded.add_one();
         let pipeline = &self.chunked.pipeline;
         pipeline
             .decode(stored, place.filter_mask, codec, memory)

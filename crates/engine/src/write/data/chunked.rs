@@ -28,7 +28,7 @@ use super::table::ChunkTable;
 use super::{Target, fill_with};
 use crate::error::{Error, Result};
 use crate::parallel;
-use crate::plan::layout::ChunkIndex;
+use crate::plan::layout::{ChunkIndex, DecodeCount};
 
 /// Chunks that are gathered before they are written: as many bytes, or one chunk.
 pub(super) const BATCH_BYTES: usize = 1 << 20;
@@ -73,6 +73,8 @@ pub(super) struct Shared {
     pub(super) partials: Partials,
     /// The largest extent of each axis that was seen.
     shape: Mutex<Vec<u64>>,
+    /// Of those who read what was written.
+    decoded: DecodeCount,
     /// Why chunks could not be written while the caller went on, until he is told.
     pub(super) failed: Mutex<Option<Error>>,
 }
@@ -112,6 +114,7 @@ impl ChunkStore {
             claims: Arc::default(),
             partials: Partials::default(),
             shape: Mutex::new(parts.shape.clone()),
+            decoded: DecodeCount::default(),
             failed: Mutex::default(),
             target,
             parts,
@@ -160,6 +163,11 @@ impl ChunkStore {
 
     pub(super) fn pipeline(&self) -> Arc<Pipeline> {
         Arc::clone(&self.shared.parts.pipeline)
+    }
+
+    /// Counts the chunks that are decoded.
+    pub(super) fn decoded(&self) -> DecodeCount {
+        self.shared.decoded.clone()
     }
 
     pub(super) fn edge_chunks_unfiltered(&self) -> bool {

@@ -121,6 +121,7 @@ impl Store {
                 index: store.table(),
                 pipeline: store.pipeline(),
                 edge_chunks_unfiltered: store.edge_chunks_unfiltered(),
+                decoded: store.decoded(),
             }),
             Self::Strided(store) => store.placement(),
             Self::Inline(store) => Placement::Inline(store.bytes()),
