@@ -82,6 +82,7 @@ fn names_of_the_library_are_one_file() {
     if is_there("readelf") {
         let dynamic = run_program("readelf", &[Path::new("-d"), &real("libnetcdf.so")]);
         assert!(dynamic.contains("soname: [libnetcdf.so.22]"), "{dynamic}");
+        assert!(dynamic.contains("NODELETE"), "{dynamic}");
     }
 }
 
