@@ -4,6 +4,8 @@
  * Functions give NC_NOERR, one of the negative NC_E numbers, or the operating system's positive
  * one. Any function may be called from any thread. Where a result has a pointer to go to, NULL means
  * that it is not wanted.
+ *
+ * Build scripts look for some functions by a line that begins with their name: those have one.
  */
 #ifndef _NETCDF_
 #define _NETCDF_
@@ -425,8 +427,10 @@ EXTERNL int nc_inq_natts(int ncid, int *nattsp);
 EXTERNL int nc_inq_unlimdim(int ncid, int *unlimdimidp);
 EXTERNL int nc_inq_unlimdims(int ncid, int *nunlimdimsp, int *unlimdimidsp);
 EXTERNL int nc_inq_format(int ncid, int *formatp);
-EXTERNL int nc_inq_format_extended(int ncid, int *formatp, int *modep);
-EXTERNL int nc_inq_path(int ncid, size_t *pathlen, char *path);
+EXTERNL int
+nc_inq_format_extended(int ncid, int *formatp, int *modep);
+EXTERNL int
+nc_inq_path(int ncid, size_t *pathlen, char *path);
 EXTERNL int nc_show_metadata(int ncid);
 
 /* As those without `_mp`, for machines of several processors that are gone: `basepe` is 0. */
@@ -440,7 +444,8 @@ EXTERNL int nc_inq_base_pe(int ncid, int *pe);
 /* ---- Groups ---- */
 
 EXTERNL int nc_def_grp(int parent_ncid, const char *name, int *new_ncid);
-EXTERNL int nc_rename_grp(int grpid, const char *name);
+EXTERNL int
+nc_rename_grp(int grpid, const char *name);
 EXTERNL int nc_inq_ncid(int ncid, const char *name, int *grp_ncid);
 EXTERNL int nc_inq_grps(int ncid, int *numgrps, int *ncids);
 EXTERNL int nc_inq_grpname(int ncid, char *name);
@@ -466,7 +471,8 @@ EXTERNL int nc_insert_compound(int ncid, nc_type xtype, const char *name, size_t
         nc_type field_typeid);
 EXTERNL int nc_insert_array_compound(int ncid, nc_type xtype, const char *name, size_t offset,
         nc_type field_typeid, int ndims, const int *dim_sizes);
-EXTERNL int nc_inq_compound(int ncid, nc_type xtype, char *name, size_t *sizep, size_t *nfieldsp);
+EXTERNL int
+nc_inq_compound(int ncid, nc_type xtype, char *name, size_t *sizep, size_t *nfieldsp);
 EXTERNL int nc_inq_compound_name(int ncid, nc_type xtype, char *name);
 EXTERNL int nc_inq_compound_size(int ncid, nc_type xtype, size_t *sizep);
 EXTERNL int nc_inq_compound_nfields(int ncid, nc_type xtype, size_t *nfieldsp);

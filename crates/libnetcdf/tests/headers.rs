@@ -205,6 +205,21 @@ fn names_of_the_original_that_have_no_value_are_defined() {
     assert_eq!(theirs.difference(&ours).collect::<Vec<_>>(), Vec::<&String>::new());
 }
 
+/// netCDF4-python's build, and others after it, read the header as lines.
+#[test]
+fn build_scripts_find_the_functions_they_look_for() {
+    let text = std::fs::read_to_string(include().join("netcdf.h")).expect("it is there");
+    for start in [
+        "nc_inq_compound",
+        "nc_inq_format_extended",
+        "nc_inq_path",
+        "nc_rename_grp",
+        "#define NC_FORMAT_64BIT_DATA",
+    ] {
+        assert!(text.lines().any(|line| line.starts_with(start)), "{start}");
+    }
+}
+
 #[test]
 fn headers_are_accepted_as_strict_c_and_as_cpp() {
     let folder = scratch("headers_strict");
