@@ -21,7 +21,7 @@ use crate::trace;
 ///
 /// # Safety
 /// `index` is NULL or has an entry for each dimension of the variable; `to` has room for one element.
-#[inline]
+#[inline(always)]
 pub(super) unsafe fn one(
     id: c_int,
     variable: c_int,
@@ -33,24 +33,38 @@ pub(super) unsafe fn one(
     if let Some(status) = unsafe { window::look_up(id, variable, index, memory, to) } {
         return status;
     }
+    // SAFETY: by this function's contract.
+    answer(|| unsafe { one_elsewhere(id, variable, index, memory, to) })
+}
+
+/// Reads one value that this thread has not near by.
+///
+/// # Safety
+/// As for `one`.
+#[cold]
+unsafe fn one_elsewhere(
+    id: c_int,
+    variable: c_int,
+    index: *const usize,
+    memory: Option<Atomic>,
+    to: *mut c_void,
+) -> Outcome {
     let access = Access::new(Kind::One, memory, index, null(), null(), null());
-    answer(|| {
-        let generation = handle::generation();
-        let (file, group) = handle::group(id)?;
+    let generation = handle::generation();
+    let (file, group) = handle::group(id)?;
+    // SAFETY: by this function's contract.
+    let transfer = unsafe { access.resolve(&file, &group, variable, Direction::Get) }?;
+    let Some(transfer) = transfer else { return Ok(()) };
+    if !trace::is_on() && window::fill(generation, (id, variable), &file, &transfer) {
         // SAFETY: by this function's contract.
-        let transfer = unsafe { access.resolve(&file, &group, variable, Direction::Get) }?;
-        let Some(transfer) = transfer else { return Ok(()) };
-        if !trace::is_on() && window::fill(generation, (id, variable), &file, &transfer) {
-            // SAFETY: by this function's contract.
-            match unsafe { window::look_up(id, variable, index, memory, to) } {
-                Some(0) => return Ok(()),
-                Some(status) => return Err(Status(status)),
-                None => {}
-            }
+        match unsafe { window::look_up(id, variable, index, memory, to) } {
+            Some(0) => return Ok(()),
+            Some(status) => return Err(Status(status)),
+            None => {}
         }
-        // SAFETY: by this function's contract.
-        unsafe { take(&file, &transfer, to) }
-    })
+    }
+    // SAFETY: by this function's contract.
+    unsafe { take(&file, &transfer, to) }
 }
 
 /// Reads what `access` says to `to`.

@@ -3,7 +3,8 @@
 //! ```text
 //! nc_get_*, nc_put_* -> access (pointers, bounds, precedence of errors) -> get | put -> engine
 //! ```
-//! `map` walks a memory map.
+//! `map` walks a memory map; `window` keeps the neighbours of single values; `copy` takes a variable to
+//! another file.
 
 mod access;
 mod copy;
@@ -19,6 +20,7 @@ use std::ptr::null;
 use isotach::model::{Atomic, DataType, UserClass, shape};
 
 use access::{Access, Kind};
+pub use copy::nc_copy_var;
 
 use crate::boundary::answer;
 use crate::status::{Outcome, Status};

@@ -19,7 +19,7 @@ use crate::model::OpenFile;
 use crate::status::Status;
 
 /// What a window may hold: reading as much takes hardly longer than reading one value.
-const WINDOW_BYTES: usize = 4096;
+const WINDOW_BYTES: usize = 16 << 10;
 
 thread_local! {
     static WINDOW: RefCell<Option<Window>> = const { RefCell::new(None) };
@@ -44,7 +44,7 @@ struct Window {
 ///
 /// # Safety
 /// As for `one`.
-#[inline]
+#[inline(always)]
 pub(super) unsafe fn look_up(
     id: c_int,
     variable: c_int,
@@ -157,7 +157,7 @@ impl Window {
     ///
     /// # Safety
     /// `index` has an entry for each axis.
-    #[inline]
+    #[inline(always)]
     unsafe fn place(&self, index: *const usize) -> Option<usize> {
         let mut number = 0;
         for (axis, &(first, count)) in self.axes.iter().enumerate() {
@@ -175,7 +175,7 @@ impl Window {
     ///
     /// # Safety
     /// `to` has room for one element of it.
-    #[inline]
+    #[inline(always)]
     unsafe fn give(&self, number: usize, memory: Atomic, to: *mut u8) -> Option<c_int> {
         let size = self.stored.size();
         let element = self.elements.get(number * size..)?.get(..size)?;
@@ -183,8 +183,16 @@ impl Window {
             return None;
         }
         if memory == self.stored {
-            // SAFETY: by this function's contract; `element` is our own.
-            unsafe { to.copy_from_nonoverlapping(element.as_ptr(), memory.size()) };
+            let from = element.as_ptr();
+            // SAFETY: by this function's contract; `element` is our own and as large. Sizes that the compiler
+            // knows are moved without a call.
+            unsafe {
+                match size {
+                    8 => to.copy_from_nonoverlapping(from, 8),
+                    4 => to.copy_from_nonoverlapping(from, 4),
+                    size => to.copy_from_nonoverlapping(from, size),
+                }
+            }
             return Some(0);
         }
         // SAFETY: by this function's contract; C memory, which holds something.
