@@ -11,8 +11,7 @@ mod variable;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ffi::{CString, c_int};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use isotach::model::convert::{Misfit, Rules};
 use isotach::model::names;
@@ -50,8 +49,8 @@ pub(crate) struct OpenFile {
     pub(crate) memory: Option<Memory>,
     /// Held for writing while something is defined or the phase changes, for reading while values move.
     phase: RwLock<Phase>,
-    /// Counts the phases of definitions that are over.
-    ended_definitions: AtomicU64,
+    /// What was defined since data mode.
+    open_variables: Mutex<Vec<Arc<VariableNode>>>,
     /// By number; every group comes after the one above it, and after everything in the groups before.
     groups: RwLock<Groups>,
     dimensions: RwLock<HashMap<c_int, DimensionNode>>,
@@ -134,7 +133,7 @@ impl OpenFile {
             edited: None,
             memory: None,
             phase: RwLock::new(Phase::Data),
-            ended_definitions: AtomicU64::new(0),
+            open_variables: Mutex::default(),
             groups: RwLock::new(groups),
             dimensions: RwLock::default(),
             types: RwLock::default(),
@@ -271,18 +270,19 @@ impl OpenFile {
     /// Goes to data mode.
     pub(crate) fn end_definitions(&self, phase: &mut Phase, room: HeaderRoom) -> Outcome {
         self.commit_types()?;
-        hand_over(self)?;
+        let mut open_variables = self.open_variables();
+        open_variables.iter().try_for_each(|variable| hand_over(variable))?;
         let writer = self.writer()?;
         writer.end_definitions(room)?;
         writer.hold_commits(false);
-        self.ended_definitions.fetch_add(1, Ordering::Relaxed);
+        open_variables.drain(..).for_each(|variable| variable.close());
         *phase = Phase::Data;
         Ok(())
     }
 
-    /// The number of the present phase of definitions, or of the next one.
-    pub(crate) fn definitions(&self) -> u64 {
-        self.ended_definitions.load(Ordering::Relaxed)
+    /// The variables that were defined since data mode.
+    pub(crate) fn open_variables(&self) -> MutexGuard<'_, Vec<Arc<VariableNode>>> {
+        self.open_variables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The group of that number.
@@ -312,11 +312,6 @@ impl OpenFile {
     /// All groups by number.
     pub(crate) fn every_group(&self) -> Outcome<Vec<Arc<GroupNode>>> {
         Ok(self.all_groups()?.nodes.clone())
-    }
-
-    /// The groups that have a number already.
-    pub(crate) fn known_groups(&self) -> Vec<Arc<GroupNode>> {
-        self.groups.read().unwrap_or_else(PoisonError::into_inner).nodes.clone()
     }
 
     /// Takes in a group that `make` defines, once those before it have their numbers.

@@ -77,9 +77,10 @@ pub unsafe extern "C" fn nc_def_var(
         let handles: Vec<DimensionHandle> = handles.collect::<Outcome<_>>()?;
         let options = VariableOptions::default();
         let writer = group.writing()?.define_variable(&name, data_type, &handles, options)?;
-        let new = group.add_variable(writer, file.definitions(), said)?;
+        let new = group.add_variable(writer, said)?;
         // SAFETY: the caller's place for an id.
-        unsafe { put(id, new) };
+        unsafe { put(id, new.id) };
+        file.open_variables().push(new);
         Ok(())
     })
 }

@@ -519,7 +519,7 @@ fn fill_values_and_modes() {
         assert_eq!(attribute_count(), Ok(1));
         assert_eq!(set_fill(id, v, 7, Some(1.0_f32)), Status(OK));
         assert_eq!(fill(id, v), (1, if is_classic { 9.5 } else { -1.0 }));
-        assert_eq!(attribute_count(), Ok(is_classic.into()));
+        assert_eq!(attribute_count(), Ok(c_int::from(is_classic)));
         assert_eq!(set_fill(id, 9, 0, None::<f32>), Status::ENOTVAR);
         assert_eq!(set_fill(id, NC_GLOBAL, 0, None::<f32>), Status::EGLOBAL);
 
@@ -538,7 +538,7 @@ fn fill_values_and_modes() {
         };
         assert_eq!(set(id, 2.5), OK);
         file.reopen(0);
-        assert_eq!(fill(file.id, w).0, (!is_classic).into());
+        assert_eq!(fill(file.id, w).0, c_int::from(!is_classic));
     }
 }
 

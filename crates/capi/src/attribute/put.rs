@@ -188,7 +188,7 @@ fn check_hdf5(
             if source.len() != 1 {
                 return Err(Status::EINVAL);
             }
-            if !variable.is_open(file.definitions()) {
+            if !variable.is_open() {
                 return Err(Status::ELATEFILL);
             }
             let own = file.type_id(variable.variable.data_type())?;

@@ -111,13 +111,12 @@ impl GroupNode {
         })
     }
 
-    /// Takes in a variable that was just defined in that phase of definitions, and gives its id.
+    /// Takes in a variable that was just defined.
     pub(crate) fn add_variable(
         &self,
         writer: VariableWriter,
-        phase: u64,
         said: Said,
-    ) -> Outcome<c_int> {
+    ) -> Outcome<Arc<VariableNode>> {
         let variable = writer.variable()?;
         let name: Arc<str> = variable.name().into();
         self.with_variables(|_| Ok(()))?;
@@ -126,16 +125,9 @@ impl GroupNode {
         // The one that was just defined may have been among those that were looked up.
         let next = variables.get_index_of(&name).unwrap_or(variables.len());
         let id = c_int::try_from(next).map_err(|_| Status::EMAXVARS)?;
-        let node = VariableNode::defined(id, variable, writer, phase, said);
-        variables.insert(name, OnceLock::from(Arc::new(node)));
-        Ok(id)
-    }
-
-    /// The variables that anybody asked for or defined.
-    pub(crate) fn known_variables(&self) -> Vec<Arc<VariableNode>> {
-        let variables = self.variables.read().unwrap_or_else(PoisonError::into_inner);
-        let nodes = variables.iter().flat_map(IndexMap::values);
-        nodes.filter_map(|node| node.get().cloned()).collect()
+        let node = Arc::new(VariableNode::defined(id, variable, writer, said));
+        variables.insert(name, OnceLock::from(Arc::clone(&node)));
+        Ok(node)
     }
 
     /// Looks at the variables again: one of them was renamed, or a group that they lie in. Their ids stay.

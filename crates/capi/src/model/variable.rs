@@ -1,6 +1,7 @@
 //! A variable of an open file, and what C programs say of it that is not in the file.
 
 use std::ffi::c_int;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use isotach::{Variable, VariableWriter};
@@ -23,27 +24,28 @@ pub(crate) struct VariableNode {
 
 /// What stays the same for a variable when it is renamed.
 struct Settings {
-    /// The phase of definitions in which it was defined; `None` where it was in the file.
-    defined_in: Option<u64>,
+    /// Whether it was defined since data mode: then it can still be said how it is stored.
+    is_open: AtomicBool,
     said: Mutex<Said>,
 }
 
 impl VariableNode {
     /// A variable that was there when the file was opened.
     pub(super) fn existing(id: c_int, variable: Variable, writer: Option<VariableWriter>) -> Self {
-        let settings = Arc::new(Settings { defined_in: None, said: Mutex::default() });
+        let settings =
+            Arc::new(Settings { is_open: AtomicBool::new(false), said: Mutex::default() });
         Self { id, variable, writer, settings, attributes: OnceLock::new() }
     }
 
-    /// A variable that was defined in that phase of definitions.
+    /// A variable that was just defined.
     pub(super) fn defined(
         id: c_int,
         variable: Variable,
         writer: VariableWriter,
-        phase: u64,
         said: Said,
     ) -> Self {
-        let settings = Arc::new(Settings { defined_in: Some(phase), said: Mutex::new(said) });
+        let settings =
+            Arc::new(Settings { is_open: AtomicBool::new(true), said: Mutex::new(said) });
         Self { id, variable, writer: Some(writer), settings, attributes: OnceLock::new() }
     }
 
@@ -71,9 +73,14 @@ impl VariableNode {
         self.writer.as_ref().ok_or(Status::EPERM)
     }
 
-    /// Whether how it is stored can still be said: it was defined in this phase of definitions.
-    pub(crate) fn is_open(&self, phase: u64) -> bool {
-        self.settings.defined_in == Some(phase)
+    /// Whether how it is stored can still be said.
+    pub(crate) fn is_open(&self) -> bool {
+        self.settings.is_open.load(Ordering::Relaxed)
+    }
+
+    /// Says that from now on it is stored as it is.
+    pub(super) fn close(&self) {
+        self.settings.is_open.store(false, Ordering::Relaxed);
     }
 
     /// What C programs said of it.

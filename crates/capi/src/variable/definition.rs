@@ -195,7 +195,7 @@ pub(super) fn define(
     file.writer()?;
     let node = group.variable(id)?;
     let _alone = file.phase_mut();
-    check_open(&file, &node)?;
+    check_open(&node)?;
     say(&node)
 }
 
@@ -212,24 +212,13 @@ pub(super) fn netcdf4(id: c_int) -> Outcome<Arc<OpenFile>> {
 ///
 /// # Errors
 /// `NC_ELATEDEF`.
-pub(super) fn check_open(file: &OpenFile, node: &VariableNode) -> Outcome {
-    if node.is_open(file.definitions()) { Ok(()) } else { Err(Status::ELATEDEF) }
+pub(super) fn check_open(node: &VariableNode) -> Outcome {
+    if node.is_open() { Ok(()) } else { Err(Status::ELATEDEF) }
 }
 
-/// Tells the engine at the end of definitions what it has not heard of new variables: how they are rounded,
-/// and that those without filling stay so, whatever fill value an attribute tells.
-pub(crate) fn hand_over(file: &OpenFile) -> Outcome {
-    for group in file.known_groups() {
-        for node in group.known_variables() {
-            if node.is_open(file.definitions()) {
-                hand_over_one(&node)?;
-            }
-        }
-    }
-    Ok(())
-}
-
-fn hand_over_one(node: &VariableNode) -> Outcome {
+/// Tells the engine at the end of definitions what it has not heard of a new variable: how it is rounded, and
+/// that it stays without filling, whatever fill value an attribute tells.
+pub(crate) fn hand_over(node: &VariableNode) -> Outcome {
     let (quantization, no_fill) = {
         let said = node.said();
         (said.quantization.map(quantize::for_engine), said.no_fill.is_some_and(|mode| mode != 0))

@@ -92,7 +92,7 @@ pub(super) fn add(group: c_int, id: c_int, filter: u32, parameters: &[u32]) -> O
     if *phase == Phase::Data {
         return Err(Status::EINDEFINE);
     }
-    check_open(&file, &node)?;
+    check_open(&node)?;
     node.change_storage(|storage| {
         let filter = checked(&node.variable, storage, filter, parameters)?;
         storage.set_filter(filter, parameters.to_vec());
