@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 
 use isotach::model::convert::{Misfit, Rules};
 use isotach::model::names;
-use isotach::{Dimension, DimensionHandle, File, Format, HeaderRoom, Writer};
+use isotach::{Dimension, DimensionHandle, ErrorKind, File, Format, HeaderRoom, Writer};
 
 pub(crate) use attributes::AttributeList;
 pub(crate) use group::GroupNode;
@@ -26,7 +26,7 @@ pub(crate) use types::{
 pub(crate) use variable::VariableNode;
 
 use crate::boundary::checked;
-use crate::file::mode::{Mode, NC_CLASSIC_MODEL};
+use crate::file::mode::{Mode, NC_CLASSIC_MODEL, NC_SHARE};
 use crate::file::{Edited, Memory};
 use crate::handle;
 use crate::status::{Outcome, Status};
@@ -147,7 +147,12 @@ impl OpenFile {
     /// Looks at a file anew that is only read: what others have stored by now is seen.
     pub(crate) fn refresh(&self) -> Outcome {
         let mut file = self.group(0)?.group().file().clone();
-        if !file.refresh()? && self.edited.is_none() {
+        let is_new = match file.refresh() {
+            // A file that is gone stays as it was found.
+            Err(error) if matches!(error.kind, ErrorKind::Open(_)) => false,
+            refreshed => refreshed?,
+        };
+        if !is_new && self.edited.is_none() {
             return Ok(());
         }
         let root = Arc::new(GroupNode::root(file.root(), None));
@@ -283,6 +288,14 @@ impl OpenFile {
     /// The variables that were defined since data mode.
     pub(crate) fn open_variables(&self) -> MutexGuard<'_, Vec<Arc<VariableNode>>> {
         self.open_variables.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Stores what was changed, where others are to see that at once: of netCDF-4 files netCDF does not say so.
+    pub(crate) fn share(&self) -> Outcome {
+        match &self.writer {
+            Some(writer) if self.mode.has(NC_SHARE) && !self.is_hdf5() => Ok(writer.commit()?),
+            _ => Ok(()),
+        }
     }
 
     /// The group of that number.

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use isotach::model::Atomic;
 use isotach::model::selection::{Axis, Selection};
 use isotach::{
-    CreateOptions, EditOptions, ErrorKind, File, Format, Overwrite, VariableOptions, Writer,
+    CreateOptions, EditOptions, ErrorKind, File, Format, HeaderRoom, Overwrite, VariableOptions,
+    Writer,
 };
 
 /// How many records the writer writes that a reader follows.
@@ -75,6 +76,57 @@ fn an_idle_writer_commits_by_itself() {
         assert_eq!(count(&path), 7);
         drop(EditOptions::default().open(&path).unwrap());
     }
+}
+
+#[test]
+fn commits_wait_while_they_are_held() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("held.nc");
+    let mut options = CreateOptions::new(Format::Classic);
+    options.edit.commit_interval = Some(Duration::from_millis(5));
+    let writer = options.create(&path).unwrap();
+    writer.hold_commits(true);
+    define(&writer);
+    append(&writer, 0, 3).unwrap();
+    std::thread::sleep(Duration::from_millis(60));
+    assert_eq!(count(&path), 0);
+    writer.hold_commits(false);
+    wait_for(&path, 3);
+}
+
+#[test]
+fn the_end_of_definitions_makes_room_in_classic_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("room.nc");
+    let room = HeaderRoom { header_free: 1000, record_alignment: 512, ..HeaderRoom::default() };
+    let writer = quiet(Format::Classic).create(&path).unwrap();
+    define(&writer);
+    append(&writer, 0, 3).unwrap();
+    // What was put by then moves behind the room.
+    writer.end_definitions(room).unwrap();
+    append(&writer, 3, 4).unwrap();
+    writer.commit().unwrap();
+    assert_eq!(values(&File::open(&path).unwrap()), [0, 1, 2, 3]);
+    assert_eq!(std::fs::metadata(&path).unwrap().len(), 1536 + 4 * 4);
+    // The room is as large as it was said last, and not made anew for each definition.
+    writer.root().set_attribute("a", "b").unwrap();
+    writer.end_definitions(HeaderRoom::default()).unwrap();
+    writer.close().unwrap();
+    assert_eq!(std::fs::metadata(&path).unwrap().len(), 1536 + 4 * 4);
+}
+
+#[test]
+fn the_end_of_definitions_tells_what_the_format_cannot_hold() {
+    let writer = quiet(Format::Classic).create_in_memory("large").unwrap();
+    let root = writer.root();
+    let x = root.define_dimension("x", Some(1 << 30)).unwrap();
+    for name in ["v", "w"] {
+        let options = VariableOptions::default();
+        root.define_variable(name, Atomic::Int, &[x], options).unwrap();
+    }
+    let ended = writer.end_definitions(HeaderRoom::default());
+    assert!(matches!(ended.unwrap_err().kind, ErrorKind::Format(_)));
+    writer.discard().unwrap();
 }
 
 #[test]

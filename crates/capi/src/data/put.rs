@@ -73,6 +73,7 @@ pub(super) unsafe fn put(
             write(&file, &transfer, &elements)?
         }
     };
+    file.share()?;
     transfer.end(is_in_range)
 }
 

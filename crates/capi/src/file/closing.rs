@@ -1,6 +1,8 @@
 //! What becomes of a file: stored, brought up to date, closed, left as it was, deleted.
 
 use std::ffi::{c_char, c_int};
+use std::sync::Once;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use isotach::{File, HeaderRoom};
 
@@ -109,20 +111,43 @@ fn remove(path: &std::path::Path) -> Outcome {
     }
 }
 
-/// Stores all files that are in data mode, as HDF5 does when a program ends without closing them.
-pub(super) extern "C" fn store_all() {
+/// The process that opened a file for changing last.
+static PROCESS: AtomicU32 = AtomicU32::new(0);
+
+/// Has all files that are in data mode stored when this process ends, as HDF5 does for programs that do not
+/// close them.
+pub(super) fn store_at_exit() {
+    static AT_EXIT: Once = Once::new();
+    // Where no room is left for it, files are stored by their own clocks alone.
+    AT_EXIT.call_once(|| {
+        // SAFETY: the function stays as long as the library.
+        let _ = unsafe { libc::atexit(store_all) };
+    });
+    PROCESS.store(std::process::id(), Relaxed);
+}
+
+extern "C" fn store_all() {
     answer(|| {
-        for file in handle::all() {
-            let is_data = *file.phase() == Phase::Data;
-            if let Some(writer) = file.writer.as_ref().filter(|_| is_data) {
-                // Nobody is there to be told of a failure.
-                let _ = if file.memory.is_some() {
-                    close(&file).map(drop)
-                } else {
-                    Ok(writer.commit()?)
-                };
-            }
+        // What a process forks has its handles, but not its files.
+        if PROCESS.load(Relaxed) == std::process::id() {
+            // What this thread keeps for itself is gone by now, so that another one does the work.
+            let storing = std::thread::Builder::new().spawn(|| {
+                for file in handle::all() {
+                    // Nobody is there to be told of a failure.
+                    let _ = store(&file);
+                }
+            });
+            let _ = storing.map(std::thread::JoinHandle::join);
         }
         Ok(())
     });
+}
+
+fn store(file: &OpenFile) -> Outcome {
+    match &file.writer {
+        Some(_) if *file.phase() != Phase::Data => Ok(()),
+        Some(_) if file.memory.is_some() => close(file).map(drop),
+        Some(writer) => Ok(writer.commit()?),
+        None => Ok(()),
+    }
 }

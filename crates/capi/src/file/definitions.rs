@@ -4,7 +4,6 @@ use std::ffi::c_int;
 
 use isotach::HeaderRoom;
 
-use super::mode::NC_SHARE;
 use crate::boundary::{answer, put};
 use crate::handle;
 use crate::model::Phase;
@@ -72,8 +71,7 @@ fn end_definitions(id: c_int, room: HeaderRoom) -> Outcome {
         return Err(Status::ENOTINDEFINE);
     }
     file.end_definitions(&mut phase, room)?;
-    // Others are to see what there is.
-    if file.mode.has(NC_SHARE) { Ok(file.writer()?.commit()?) } else { Ok(()) }
+    file.share()
 }
 
 /// Says whether variables that are defined from now on are filled, in classic files all variables, and tells

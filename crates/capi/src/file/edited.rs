@@ -7,11 +7,11 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use isotach::{CreateOptions, ErrorKind, File, Format, Overwrite, User, Writer};
 
-use super::closing::store_all;
+use super::closing::store_at_exit;
 use super::library::edit_options;
 use crate::status::{Outcome, Status, status_of};
 
@@ -23,8 +23,8 @@ pub(crate) struct Edited {
     is_released: AtomicBool,
 }
 
-/// Device and number of a file.
-type Identity = (u64, u64);
+/// The process, and device and number of a file: what a process edits, those that it forks do not.
+type Identity = (u32, u64, u64);
 
 /// Which file, and which of its entries in the course of time.
 type Key = (Identity, u64);
@@ -129,12 +129,7 @@ impl Edited {
     }
 
     fn new(writer: Writer, key: Option<Key>) -> Self {
-        static AT_EXIT: Once = Once::new();
-        // Where that cannot be had, what a program does not close is stored only every few seconds.
-        AT_EXIT.call_once(|| {
-            // SAFETY: the function stays as long as the library, which takes it back when it goes.
-            unsafe { libc::atexit(store_all) };
-        });
+        store_at_exit();
         Self { writer, key, is_released: AtomicBool::new(false) }
     }
 
@@ -180,7 +175,7 @@ fn format_at(path: &Path) -> Option<Format> {
 }
 
 fn identity(metadata: &Metadata) -> Identity {
-    (metadata.dev(), metadata.ino())
+    (std::process::id(), metadata.dev(), metadata.ino())
 }
 
 fn all() -> MutexGuard<'static, BTreeMap<Identity, Entry>> {

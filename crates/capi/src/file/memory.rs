@@ -26,9 +26,12 @@ const NC_MEMIO_LOCKED: c_int = 1;
 /// A block of memory that holds a file, as callers give and get it.
 #[repr(C)]
 pub struct NC_memio {
-    size: usize,
-    memory: *mut c_void,
-    flags: c_int,
+    /// Its length in bytes.
+    pub size: usize,
+    /// Where it begins.
+    pub memory: *mut c_void,
+    /// `NC_MEMIO_LOCKED` or nothing.
+    pub flags: c_int,
 }
 
 /// Where the bytes of a file come from that is in memory, and where they go.

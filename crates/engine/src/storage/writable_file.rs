@@ -144,28 +144,32 @@ fn identity(metadata: &std::fs::Metadata) -> Identity {
 }
 
 /// The word that this process has a file open for writing: locks may be off, and those of network
-/// file systems do not tell two openings of one process apart.
+/// file systems do not tell two openings of one process apart. What a process claims, those it forks
+/// do not.
 #[derive(Debug)]
-struct Claim(Identity);
+struct Claim(ProcessId, Identity);
 
-static CLAIMED: Mutex<BTreeSet<Identity>> = Mutex::new(BTreeSet::new());
+type ProcessId = u32;
+
+static CLAIMED: Mutex<BTreeSet<(ProcessId, Identity)>> = Mutex::new(BTreeSet::new());
 
 impl Claim {
     /// `None` where the file is claimed already.
     fn take(identity: Identity) -> Option<Self> {
-        let is_new = claimed().insert(identity);
+        let process = std::process::id();
+        let is_new = claimed().insert((process, identity));
         // Not `then_some`: dropping the value would give back what somebody else claimed.
-        if is_new { Some(Self(identity)) } else { None }
+        if is_new { Some(Self(process, identity)) } else { None }
     }
 }
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        claimed().remove(&self.0);
+        claimed().remove(&(self.0, self.1));
     }
 }
 
-fn claimed() -> MutexGuard<'static, BTreeSet<Identity>> {
+fn claimed() -> MutexGuard<'static, BTreeSet<(ProcessId, Identity)>> {
     CLAIMED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -246,6 +250,17 @@ mod tests {
         assert_eq!(file.len().unwrap(), 4);
         drop(file);
         WritableFile::open(&link, Creation::Open, true).unwrap();
+    }
+
+    #[test]
+    fn what_another_process_claims_is_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        std::fs::write(&path, b"data").unwrap();
+        let of_parent = (u32::MAX, identity(&std::fs::metadata(&path).unwrap()));
+        claimed().insert(of_parent);
+        drop(WritableFile::open(&path, Creation::Open, true).unwrap());
+        assert!(claimed().remove(&of_parent));
     }
 
     #[test]
