@@ -1,6 +1,7 @@
 //! Variables: defining, asking, renaming; how they are stored is in the files beside this one.
 
 pub mod chunk_cache;
+mod chunk_shape;
 pub mod compressor;
 mod definition;
 pub mod fill;
@@ -12,7 +13,7 @@ use std::ffi::{c_char, c_int};
 use std::ptr::null_mut;
 use std::sync::Arc;
 
-use isotach::{Dimension, DimensionHandle, Format, VariableOptions};
+use isotach::{Dimension, DimensionHandle, Format};
 
 use crate::attribute::Holder;
 use crate::boundary::{answer, checked, counted, list, put, put_list, put_text, text};
@@ -75,7 +76,7 @@ pub unsafe extern "C" fn nc_def_var(
         let said = Said::of_new(&file, &along, &data_type)?;
         let handles = along.iter().map(|node| node.handle.ok_or(Status::EPERM));
         let handles: Vec<DimensionHandle> = handles.collect::<Outcome<_>>()?;
-        let options = VariableOptions::default();
+        let options = said.options();
         let writer = group.writing()?.define_variable(&name, data_type, &handles, options)?;
         let new = group.add_variable(writer, said)?;
         // SAFETY: the caller's place for an id.

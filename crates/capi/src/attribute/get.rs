@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_int};
 use std::slice;
 
-use isotach::model::convert::{Rules, convert};
+use isotach::model::convert::{Misfit, Rules, convert};
 use isotach::model::names::MAX_NAME_BYTES;
 use isotach::model::{Atomic, DataType, Values};
 
@@ -65,8 +65,13 @@ pub(super) unsafe fn get(
     }
     let from = own.atomic().filter(|&from| from.size() > 0 && memory.size() > 0);
     let from = from.ok_or(Status::EBADTYPE)?;
+    let mut rules = holder.file.rules();
+    // Floats of classic files that do not fit leave the caller's memory as it is.
+    if !holder.file.is_hdf5() && matches!(from, Atomic::Float | Atomic::Double) {
+        rules.misfit = Misfit::Keep;
+    }
     // SAFETY: by this function's contract.
-    unsafe { hand_over_as(memory, from, &attribute.values()?, to, holder.file.rules()) }
+    unsafe { hand_over_as(memory, from, &attribute.values()?, to, rules) }
 }
 
 unsafe fn hand_over(data_type: &DataType, values: &Values, to: *mut u8) -> Outcome {

@@ -14,6 +14,7 @@ use isotach::{
 use isotach_codec::registry;
 
 use super::chunk_cache::ChunkCache;
+use super::chunk_shape::default_shape;
 use super::{fill, quantize};
 use crate::handle;
 use crate::model::{DimensionNode, OpenFile, VariableNode};
@@ -44,7 +45,7 @@ pub(crate) struct Said {
 #[derive(Debug, Clone)]
 pub(crate) struct Storage {
     pub(crate) kind: StorageKind,
-    /// As it was said; for a variable of the file as it is.
+    /// As it was said, or is where chunks are asked for; for a variable of the file as it is.
     pub(crate) chunk_shape: Option<Vec<u64>>,
     pub(crate) filters: Vec<Filter>,
     pub(crate) endianness: c_int,
@@ -66,13 +67,24 @@ impl Said {
     ) -> Outcome<Self> {
         let has_unlimited = along.iter().any(|node| node.dimension.is_unlimited());
         let kind = if has_unlimited { StorageKind::Chunked } else { StorageKind::Contiguous };
-        let (chunk_shape, filters, endianness) = (None, Vec::new(), NC_ENDIAN_NATIVE);
+        let dimensions: Vec<_> = along.iter().map(|node| &node.dimension).collect();
+        let element_bytes = data_type.layout().size as u64;
+        let chunk_shape = default_shape(&dimensions, element_bytes).filter(|_| file.is_hdf5());
+        let (filters, endianness) = (Vec::new(), NC_ENDIAN_NATIVE);
         Ok(Self {
             storage: Some(Storage { kind, chunk_shape, filters, endianness }),
             quantization: None,
             no_fill: Some(fill::mode_of_new(file, data_type)?),
             cache: ChunkCache::default(),
         })
+    }
+
+    /// What the engine hears of a new variable when it is defined.
+    pub(super) fn options(&self) -> VariableOptions {
+        let storage = self.storage.as_ref();
+        let chunked = storage.filter(|storage| storage.kind == StorageKind::Chunked);
+        let chunk_shape = chunked.and_then(|storage| storage.chunk_shape.clone());
+        VariableOptions { chunk_shape, ..VariableOptions::default() }
     }
 }
 

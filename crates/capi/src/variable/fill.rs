@@ -2,15 +2,15 @@
 
 use std::ffi::{c_int, c_void};
 
-use isotach::Fill;
 use isotach::model::{Atomic, DataType, Values, fill};
+use isotach::{Dimension, Fill};
 
 use super::definition::define;
 use super::{NC_GLOBAL, find};
 use crate::boundary::{answer, counted, put};
 use crate::handle;
 use crate::memory;
-use crate::model::{OpenFile, VariableNode};
+use crate::model::{OpenFile, Phase, VariableNode};
 use crate::status::{Outcome, Status};
 
 /// The attribute that tells a variable's fill value.
@@ -71,11 +71,17 @@ fn set_fill(file: &OpenFile, node: &VariableNode, no_fill: bool, value: Option<V
     Ok(())
 }
 
-/// Says whether what is never written of any variable of a classic file is filled.
+/// Says whether what is never written of any variable of a classic file is filled: in data mode of those
+/// along the unlimited dimension, as the others were filled when definitions ended.
 pub(crate) fn set_fill_of_all(file: &OpenFile, fills: bool) -> Outcome {
     let root = file.group(0)?;
     let count = counted(root.variable_count()?)?;
-    (0..count).try_for_each(|id| set_fill(file, &*root.variable(id)?, !fills, None))
+    let is_data = *file.phase() == Phase::Data;
+    (0..count).try_for_each(|id| {
+        let node = root.variable(id)?;
+        let grows = node.variable.dimensions()?.first().is_some_and(Dimension::is_unlimited);
+        if is_data && !grows { Ok(()) } else { set_fill(file, &node, !fills, None) }
+    })
 }
 
 /// The mode that a new variable of that type has, as it is told.

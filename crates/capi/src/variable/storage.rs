@@ -6,6 +6,7 @@ use std::ptr::null;
 use isotach::model::{Atomic, DataType};
 use isotach::{Dimension, StorageKind, Variable};
 
+use super::chunk_shape::default_shape;
 use super::definition::{Storage, chunk_bytes, define, netcdf4};
 use super::find;
 use crate::boundary::{answer, list, put, put_list};
@@ -67,7 +68,8 @@ fn set_chunked(
     storage.kind = StorageKind::Chunked;
     let Some(mut shape) = shape else { return Ok(()) };
     if shape.iter().all(|&len| len == 0) {
-        storage.chunk_shape = None;
+        let along: Vec<_> = along.iter().collect();
+        storage.chunk_shape = default_shape(&along, chunk_bytes(variable, &[]));
         return Ok(());
     }
     // A shape that begins with 0 leaves it to the library, where it is 0.

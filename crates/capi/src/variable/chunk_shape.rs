@@ -1,0 +1,53 @@
+//! The shape of chunks where a program says none: that of libnetcdf, as programs reckon with it.
+
+use isotach::Dimension;
+
+/// Bytes of a chunk that a shape comes close to.
+const CHUNK_BYTES: f64 = 16.0 * 1024.0 * 1024.0;
+/// Bytes of a chunk along nothing but one unlimited dimension.
+const SERIES_BYTES: u64 = 4096;
+/// A chunk has less than this.
+const MOST_BYTES: u64 = 1 << 32;
+
+/// The shape for a variable along these dimensions whose elements have that many bytes in memory.
+///
+/// One element along unlimited dimensions, and of the others shares that make up a chunk.
+pub(super) fn default_shape(along: &[&Dimension], element_bytes: u64) -> Option<Vec<u64>> {
+    let rank = along.len();
+    let element_bytes = element_bytes.max(1);
+    let unlimited = along.iter().filter(|dimension| dimension.is_unlimited()).count();
+    let mut shape: Vec<u64> = match (rank, unlimited) {
+        (0, _) => return None,
+        (1, 1) => vec![(SERIES_BYTES / element_bytes).max(1)],
+        _ if unlimited == rank => {
+            let elements = (CHUNK_BYTES / element_bytes as f64).powf(1.0 / rank as f64);
+            vec![(elements as u64).max(1); rank]
+        }
+        _ => shares(along, unlimited, element_bytes),
+    };
+    let bytes =
+        |shape: &[u64]| shape.iter().fold(element_bytes, |all, &len| all.saturating_mul(len));
+    while bytes(&shape) >= MOST_BYTES {
+        shape.iter_mut().for_each(|len| *len = (*len / 2).max(1));
+    }
+    // The last chunk hardly reaches beyond the edge.
+    for (len, dimension) in shape.iter_mut().zip(along) {
+        let count = dimension.len().div_ceil(*len);
+        if count > 0 {
+            *len -= (count * *len - dimension.len()) / count;
+        }
+    }
+    Some(shape)
+}
+
+fn shares(along: &[&Dimension], unlimited: usize, element_bytes: u64) -> Vec<u64> {
+    let limited = along.iter().filter(|dimension| !dimension.is_unlimited());
+    let elements: f64 = limited.map(|dimension| dimension.len() as f64).product();
+    let rank = (along.len() - unlimited) as f64;
+    let share = (CHUNK_BYTES / (elements * element_bytes as f64)).powf(1.0 / rank);
+    let len = |dimension: &&Dimension| match dimension.is_unlimited() {
+        true => 1,
+        false => ((share * dimension.len() as f64 - 0.5) as u64).clamp(1, dimension.len().max(1)),
+    };
+    along.iter().map(len).collect()
+}
