@@ -16,6 +16,7 @@ SONAMES = ("libnetcdf.so.19", "libnetcdf.so.22", "libnetcdf.so")
 #: What programs are made of, beside the source of their name.
 PROGRAMS = {
     "read": ("walk", "log"),
+    "memory": ("walk", "log"),
     "every": ("table", "arguments", "fixture", "walk", "log"),
     "random": ("table", "arguments", "fixture", "walk", "log"),
 }
@@ -48,7 +49,9 @@ class Libraries:
 
 
 def _built_library():
-    """Our library, built where it is not yet."""
+    """Our library: the one that ISOTACH_NETCDF_LIBRARY names, or built where it is not yet."""
+    if named := os.environ.get("ISOTACH_NETCDF_LIBRARY"):
+        return Path(named).resolve()
     command = ["cargo", "build", "--locked", "--package", "isotach-libnetcdf"]
     command += ["--message-format", "json"]
     built = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)

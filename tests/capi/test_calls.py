@@ -7,6 +7,7 @@ files that they leave.
 import itertools
 import json
 import re
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -127,3 +128,31 @@ def test_libraries_are_two(libraries, c_program, tmp_path):
     assert original[0] != ours[0], "one version"
     assert Path(original[1]).resolve() != Path(ours[1]).resolve()
     assert Path(ours[1]).parent == libraries.folder
+
+
+def test_memory(libraries, c_program, tmp_path):
+    """Nested types, their copies and their end; files in memory; records of version 2."""
+    check(*on_both(libraries, [c_program("memory")], tmp_path))
+
+
+def test_threads(libraries, c_program, tmp_path):
+    """Eight threads, which the original does not bear."""
+    done = libraries.run([c_program("threads"), 3], True, tmp_path)
+    assert done.returncode == 0, done.stderr.decode()
+
+
+VALGRIND = ["valgrind", "-q", "--error-exitcode=9"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("program", "arguments"),
+    [("memory", []), *(("random", [number, 5, 200]) for number in FORMATS.values())],
+)
+def test_no_leak_and_no_stray_access(libraries, c_program, tmp_path, program, arguments):
+    if not shutil.which("valgrind"):
+        pytest.skip("LEFT OUT: there is no valgrind")
+    flags = ["--leak-check=full", "--errors-for-leak-kinds=definite"]
+    command = [*VALGRIND, *flags, c_program(program), *arguments]
+    done = libraries.run(command, True, tmp_path)
+    assert done.returncode == 0, done.stderr.decode()[-4000:]

@@ -1,0 +1,280 @@
+"""Debian's programs, unmodified, on our library by the library path.
+
+What they print and the files they leave are what they give on the original.
+"""
+
+import itertools
+import os
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+
+import netCDF4
+import numpy as np
+import pytest
+from conftest import CORPUS, corpus_files
+
+FORMATS = {
+    "classic": "NETCDF3_CLASSIC",
+    "64bit-offset": "NETCDF3_64BIT_OFFSET",
+    "64bit-data": "NETCDF3_64BIT_DATA",
+    "netcdf4": "NETCDF4",
+    "netcdf4-classic": "NETCDF4_CLASSIC",
+}
+#: Each command reads in.nc (and in2.nc, in3.nc: other times and values) and leaves out*.
+COMMANDS = """
+ncdump in.nc
+ncdump -h in.nc
+ncdump -c -t in.nc
+ncdump -s -h in.nc
+ncdump -k in.nc
+ncdump -x in.nc
+ncdump -v temp,lat -p 4,5 -f c in.nc
+nccopy in.nc out.nc
+nccopy -k classic in.nc out.nc
+nccopy -k 64-bit-offset in.nc out.nc
+nccopy -k cdf5 in.nc out.nc
+nccopy -k nc4 in.nc out.nc
+nccopy -k nc7 in.nc out.nc
+nccopy -k nc4 -d 2 -s in.nc out.nc
+nccopy -k nc4 -u -c time/1,lat/5,lon/7 in.nc out.nc
+nccopy -k nc4 -w in.nc out.nc
+nccopy -V time,temp in.nc out.nc
+nccopy -h 100 -e 10 -m 1000 in.nc out.nc
+ncks -h in.nc
+ncks -m in.nc
+ncks -O -h -v temp in.nc out.nc
+ncks -O -h -d time,1,4,2 -d lon,3,20 in.nc out.nc
+ncks -O -h -d lat,-30.0,30.0 in.nc out.nc
+ncks -O -h -x -v pr in.nc out.nc
+ncks -O -h -3 in.nc out.nc
+ncks -O -h -4 -L 3 in.nc out.nc
+ncks -O -h -4 -L 1 --cnk_dmn time,1 --cnk_dmn lat,6 --cnk_dmn lon,9 in.nc out.nc
+ncks -O -h -5 in.nc out.nc
+ncks -O -h -6 in.nc out.nc
+ncks -O -h -7 --ppc temp=3 in.nc out.nc
+ncks -O -h --fix_rec_dmn time in.nc out.nc
+ncks -O -h --mk_rec_dmn lat in.nc out.nc
+ncks --cdl -m in.nc
+ncks --xml in.nc
+ncks --json -v lat,time in.nc
+ncra -O -h in.nc in2.nc in3.nc out.nc
+ncra -O -h -y max -d time,0,,2 in.nc in2.nc out.nc
+ncrcat -O -h in.nc in2.nc in3.nc out.nc
+ncrcat -O -h -d time,2,9 in.nc in2.nc out.nc
+ncrcat -O -h -4 -L 2 in.nc in2.nc out.nc
+ncecat -O -h in.nc in2.nc in3.nc out.nc
+ncecat -O -h -u member in.nc in2.nc out.nc
+nces -O -h in.nc in2.nc in3.nc out.nc
+ncwa -O -h -a lat,lon in.nc out.nc
+ncwa -O -h -a time -y rms -v temp in.nc out.nc
+ncwa -O -h -w weight -a lat in.nc out.nc
+ncpdq -O -h -a lon,lat,time -v temp in.nc out.nc
+ncpdq -O -h -a -lat in.nc out.nc
+ncpdq -O -h -P all_new in.nc out.nc
+ncpdq -O -h -U in.nc out.nc
+ncbo -O -h --op_typ=sub in.nc in2.nc out.nc
+ncbo -O -h --op_typ=mlt in.nc in2.nc out.nc
+ncflint -O -h -w 0.25,0.75 in.nc in2.nc out.nc
+ncap2 -O -h -s twice=temp*2.0f in.nc out.nc
+ncap2 -O -h -s mean=temp.avg($lat,$lon);where(temp>280)temp=0.0f; in.nc out.nc
+ncap2 -O -h -s defdim("z",4);z[$z]={1,2,3,4};cube[$z,$lat]=1.5; in.nc out.nc
+ncatted -O -h -a units,temp,m,c,degC -a long,global,c,d,1.5 -a history,global,d,, in.nc out.nc
+ncatted -O -h -a units,,a,c,_and_a_much_longer_text in.nc out.nc
+ncrename -O -h -v temp,ta -d lat,latitude -v lat,latitude -a temp@units,unit in.nc out.nc
+cdo --no_history info in.nc
+cdo --no_history sinfo in.nc
+cdo --no_history infon in.nc
+cdo --no_history griddes in.nc
+cdo --no_history showtimestamp in.nc
+cdo --no_history outputf,%8.3f -timmean in.nc
+cdo --no_history copy in.nc out.nc
+cdo --no_history select,name=temp in.nc out.nc
+cdo --no_history seltimestep,2/4 in.nc out.nc
+cdo --no_history sellonlatbox,0,90,-30,30 in.nc out.nc
+cdo --no_history timmean in.nc out.nc
+cdo --no_history fldmean in.nc out.nc
+cdo --no_history zonmean in.nc out.nc
+cdo --no_history remapbil,r18x9 in.nc out.nc
+cdo --no_history remapcon,r9x6 in.nc out.nc
+cdo --no_history merge -chname,temp,t2 -selname,temp in.nc -selname,pr in.nc out.nc
+cdo --no_history mergetime in.nc in2.nc in3.nc out.nc
+cdo --no_history cat in.nc in2.nc out.nc
+cdo --no_history add in.nc in2.nc out.nc
+cdo --no_history -z zip_4 copy in.nc out.nc
+cdo --no_history -f nc copy in.nc out.nc
+cdo --no_history -f nc2 copy in.nc out.nc
+cdo --no_history -f nc4 copy in.nc out.nc
+cdo --no_history -f nc4c -z zip copy in.nc out.nc
+cdo --no_history -f nc5 copy in.nc out.nc
+cdo --no_history -k grid -f nc4 copy in.nc out.nc
+cdo --no_history splitname in.nc out
+gdalinfo in.nc
+gdalinfo -stats NETCDF:in.nc:temp
+gdal_translate -q NETCDF:in.nc:temp out.tif
+gdal_translate -q -of netCDF NETCDF:in.nc:temp out.nc
+gdal_translate -q -of netCDF -co FORMAT=NC4 -co COMPRESS=DEFLATE NETCDF:in.nc:pr out.nc
+gdalmdiminfo in.nc
+""".strip().splitlines()
+#: Lines with the time of the run, or the name of the folder.
+VARIABLE = ("processed", "Processed", "date", "Date", ":history", "elapsed")
+
+
+def make_input(path, form, first):
+    """A small model's output: times, a grid, packed and plain numbers, missing values."""
+    with netCDF4.Dataset(path, "w", format=form) as file:
+        chosen = np.random.default_rng(first)
+        sizes = {"time": None, "lat": 18, "lon": 36}
+        for name, size in sizes.items():
+            file.createDimension(name, size)
+        file.setncatts({"title": "made by the tests", "Conventions": "CF-1.8", "version": 3})
+        time = file.createVariable("time", "f8", ("time",))
+        time.setncatts({"units": "days since 2001-01-01", "calendar": "standard"})
+        time.standard_name = "time"
+        lat = file.createVariable("lat", "f8", ("lat",))
+        lat.setncatts({"units": "degrees_north", "standard_name": "latitude"})
+        lon = file.createVariable("lon", "f8", ("lon",))
+        lon.setncatts({"units": "degrees_east", "standard_name": "longitude"})
+        options = {"zlib": True, "shuffle": True} if form.startswith("NETCDF4") else {}
+        temp = file.createVariable("temp", "f4", tuple(sizes), fill_value=-999.0, **options)
+        temp.setncatts({"units": "K", "long_name": "temperature"})
+        pr = file.createVariable("pr", "i2", tuple(sizes), fill_value=-32768)
+        pr.setncatts({"units": "mm", "scale_factor": 0.1, "add_offset": 5.0})
+        weight = file.createVariable("weight", "f8", ("lat",))
+        lat[:] = np.linspace(-85, 85, 18)
+        lon[:] = np.arange(36) * 10
+        weight[:] = np.cos(np.radians(lat[:]))
+        time[:] = np.arange(first, first + 6)
+        values = 280 + 20 * chosen.random((6, 18, 36), dtype="f4")
+        temp[:] = np.ma.masked_where(values > 299, values)
+        pr[:] = 5 + 0.1 * chosen.integers(0, 500, (6, 18, 36))
+
+
+@pytest.fixture(scope="session")
+def inputs(tmp_path_factory):
+    """Folders with the files that commands read, by format."""
+    made = {}
+    for name, form in FORMATS.items():
+        made[name] = tmp_path_factory.mktemp(name)
+        for index, file in enumerate(("in.nc", "in2.nc", "in3.nc")):
+            make_input(made[name] / file, form, 6 * index)
+    return made
+
+
+def text_of(output):
+    lines = output.decode("utf-8", "replace").splitlines()
+    return [line for line in lines if not any(word in line for word in VARIABLE)]
+
+
+def on_both(libraries, command, folder, made=None):
+    """Runs a command in a folder of its own for each library; what it gave there."""
+
+    def run(ours):
+        place = folder / ("ours" if ours else "original")
+        shutil.copytree(made, place, dirs_exist_ok=True) if made else place.mkdir(exist_ok=True)
+        done = libraries.run(command, ours, place, env={"TZ": "UTC", "OMP_NUM_THREADS": "1"})
+        left = {p.name: p for p in sorted(place.iterdir()) if made and not (made / p.name).exists()}
+        return done, left
+
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(run, (False, True)))
+
+
+def need(program):
+    if not shutil.which(program):
+        pytest.skip(f"LEFT OUT: there is no {program}")
+
+
+def is_netcdf(path):
+    return path.read_bytes()[:4] in (b"CDF\x01", b"CDF\x02", b"CDF\x05", b"\x89HDF")
+
+
+def compare_files(libraries, reader, folder, theirs, ours):
+    """Of netCDF files everything is read with both libraries; what pads values does not count."""
+    if not is_netcdf(theirs):
+        assert ours.read_bytes() == theirs.read_bytes(), theirs.name
+        return
+    if theirs.read_bytes()[:3] == b"CDF":
+        assert ours.stat().st_size == theirs.stat().st_size, f"{theirs.name}: another size"
+    seen = {}
+    for which, library in itertools.product((theirs, ours), (False, True)):
+        place = which.parent
+        done = libraries.run([reader, which.name], library, place)
+        assert done.returncode == 0, done.stderr
+        seen[which, library] = done.stdout.decode("utf-8", "replace").splitlines()
+    expected = seen[theirs, False]
+    for (which, library), lines in seen.items():
+        by = "ours" if library else "the original"
+        assert lines == expected, f"{which.parent.name}/{which.name} as {by} reads it"
+
+
+def check(libraries, reader, folder, command, made=None):
+    need(command[0])
+    (theirs, files), (ours, own_files) = on_both(libraries, command, folder, made)
+    assert ours.returncode == theirs.returncode, ours.stderr[-2000:]
+    assert text_of(ours.stdout) == text_of(theirs.stdout)
+    assert text_of(ours.stderr) == text_of(theirs.stderr)
+    assert list(own_files) == list(files)
+    if theirs.returncode != 0:
+        return
+    for name, file in files.items():
+        compare_files(libraries, reader, folder, file, own_files[name])
+
+
+def command_parameters():
+    for (number, command), form in itertools.product(enumerate(COMMANDS), FORMATS):
+        # Each command on one of the formats, the programs' own ones on those that matter most.
+        quick = list(FORMATS)[(number * 3) % 5] == form
+        marks = [] if quick else [pytest.mark.long]
+        yield pytest.param(command.split(), form, id=f"{form}: {command}", marks=marks)
+
+
+@pytest.mark.parametrize(("command", "form"), command_parameters())
+def test_program(libraries, c_program, inputs, tmp_path, command, form):
+    check(libraries, c_program("read"), tmp_path, command, inputs[form])
+
+
+KINDS = ["classic", "64-bit offset", "netCDF-4", "netCDF-4 classic model", "5"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.long
+def test_ncgen(libraries, c_program, tmp_path, kind):
+    """Every CDL of the corpus that ncgen takes."""
+    need("ncgen")
+    # Those of 4 GB are left to tests of their own.
+    sources = sorted(path for path in CORPUS.rglob("*.cdl") if not path.name.startswith("big"))
+    if not sources:
+        pytest.skip(f"LEFT OUT: there is no corpus at {CORPUS}")
+    for number, source in enumerate(sources):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        made = folder / "made"
+        made.mkdir()
+        shutil.copy(source, made / "in.cdl")
+        command = ["ncgen", "-k", kind, "-o", "out.nc", "in.cdl"]
+        check(libraries, c_program("read"), folder, command, made)
+        shutil.rmtree(folder)
+
+
+ON_CORPUS = ["ncdump", "ncdump -s -h", "nccopy", "ncks -h", "cdo -s sinfo", "gdalinfo"]
+
+
+@pytest.mark.parametrize("command", ON_CORPUS)
+@pytest.mark.parametrize("flavour", ["classic", "netcdf4", "hdf5"])
+@pytest.mark.long
+def test_program_on_corpus(libraries, c_program, tmp_path, command, flavour):
+    if not CORPUS.is_dir():
+        pytest.skip(f"LEFT OUT: there is no corpus at {CORPUS}")
+    found = []
+    for number, file in enumerate(corpus_files(flavour)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        made = folder / "made"
+        made.mkdir()
+        os.symlink(file, made / "in.nc")
+        arguments = [*command.split(), "in.nc", *(["out.nc"] if command == "nccopy" else [])]
+        try:
+            check(libraries, c_program("read"), folder, arguments, made)
+        except AssertionError as error:
+            found.append(f"{file.relative_to(CORPUS)}: {str(error)[:800]}")
+    assert not found, "\n".join(found)
