@@ -18,7 +18,7 @@ use isotach::model::names;
 use isotach::{Dimension, DimensionHandle, ErrorKind, File, Format, HeaderRoom, Writer};
 
 pub(crate) use attributes::AttributeList;
-pub(crate) use group::GroupNode;
+pub(crate) use group::{GroupNode, is_by_netcdf};
 pub(crate) use types::{
     EnumMember, FIRST_USER_TYPE, FieldNode, LAST_ATOMIC, TypeClass, TypeNode, atomic, class,
     enum_value,

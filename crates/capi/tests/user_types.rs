@@ -25,6 +25,7 @@ unsafe extern "C" {
         dimensions: *const c_int,
         id: *mut c_int,
     ) -> c_int;
+    fn nc_inq_nvars(group: c_int, count: *mut c_int) -> c_int;
     fn nc_inq_vartype(group: c_int, id: c_int, type_id: *mut c_int) -> c_int;
     fn nc_put_var(group: c_int, id: c_int, values: *const c_void) -> c_int;
     fn nc_get_var(group: c_int, id: c_int, values: *mut c_void) -> c_int;
@@ -367,4 +368,28 @@ fn structures_are_laid_out_as_in_c() {
     assert_eq!(alignment, 8);
     assert_eq!(call!(ncaux_class_alignment(16, &raw mut alignment)), EINVAL);
     assert_eq!(call!(nc_abort(file)), 0);
+}
+
+/// Bit fields are of no type that netCDF has: variables and types made of them are not there.
+#[test]
+fn what_netcdf_cannot_say_is_left_out() {
+    let corpus = std::env::var_os("ISOTACH_CORPUS").map_or_else(
+        || std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus"),
+        Into::into,
+    );
+    let path = corpus.join("hdf5-1.14.5/tbitnopaque.h5");
+    if !path.exists() {
+        eprintln!("skipped: no {}", path.display());
+        return;
+    }
+    let path = CString::new(path.to_str().unwrap()).unwrap();
+    let file = made!(nc_open(path.as_ptr(), 0));
+    let counts = [c"bittypetests", c"cmpdtypetests", c"opaquetypetests"].map(|name| {
+        let group = made!(nc_inq_ncid(file, name.as_ptr()));
+        let mut types = -1;
+        assert_eq!(call!(nc_inq_typeids(group, &raw mut types, null_mut())), 0);
+        (made!(nc_inq_nvars(group)), types)
+    });
+    assert_eq!(counts, [(0, 0), (0, 0), (2, 2)]);
+    assert_eq!(call!(nc_close(file)), 0);
 }

@@ -8,7 +8,7 @@ use isotach::model::names::normalized;
 use isotach::model::{DataType, Values};
 
 use crate::handle;
-use crate::model::{AttributeList, GroupNode, OpenFile, VariableNode};
+use crate::model::{AttributeList, GroupNode, OpenFile, VariableNode, is_by_netcdf};
 use crate::status::Outcome;
 use crate::variable::NC_GLOBAL;
 
@@ -77,12 +77,12 @@ impl Holder {
 
     /// How many attributes.
     pub(crate) fn count(&self) -> Outcome<usize> {
-        match &self.variable {
-            None if self.file.writer.is_none() && self.group.attributes.get().is_none() => {
-                Ok(self.group.group().attribute_count()?)
-            }
-            _ => Ok(self.attributes()?.len()),
+        let is_unknown = self.file.writer.is_none() && self.group.attributes.get().is_none();
+        let group = self.group.group();
+        if self.variable.is_none() && is_unknown && is_by_netcdf(&group)? {
+            return Ok(group.attribute_count()?);
         }
+        Ok(self.attributes()?.len())
     }
 
     /// The attribute of that name.

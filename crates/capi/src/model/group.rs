@@ -4,8 +4,9 @@ use std::ffi::c_int;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
 use indexmap::IndexMap;
-use isotach::{Group, GroupWriter, VariableWriter};
+use isotach::{Format, Group, GroupWriter, VariableWriter};
 
+use super::types::is_foreign;
 use super::{AttributeList, VariableNode};
 use crate::status::{Outcome, Status};
 use crate::variable::Said;
@@ -134,7 +135,7 @@ impl GroupNode {
     pub(crate) fn renew_variables(&self) -> Outcome {
         let mut variables = self.variables.write().unwrap_or_else(PoisonError::into_inner);
         let Some(known) = variables.take() else { return Ok(()) };
-        let names = self.group().variable_names()?;
+        let names = shown_variables(&self.group())?;
         let renewed = names.iter().zip(known.into_values()).map(|(name, node)| {
             let renewed = node.get().map(|node| node.renewed()).transpose()?;
             let node = renewed.map_or_else(OnceLock::new, |node| OnceLock::from(Arc::new(node)));
@@ -169,9 +170,31 @@ impl GroupNode {
             return look(variables);
         }
         drop(known);
-        let names = self.group().variable_names()?;
+        let names = shown_variables(&self.group())?;
         let found = names.iter().map(|name| (Arc::clone(name), OnceLock::new())).collect();
         let mut variables = self.variables.write().unwrap_or_else(PoisonError::into_inner);
         look(variables.get_or_insert(found))
     }
+}
+
+/// The variables whose types netCDF can say: to netCDF-C others are not there.
+fn shown_variables(group: &Group) -> Outcome<Arc<[Arc<str>]>> {
+    let names = group.variable_names()?;
+    if is_by_netcdf(group)? {
+        return Ok(names);
+    }
+    let is_shown = |name: &&Arc<str>| match group.variable(name) {
+        Ok(Some(variable)) => !is_foreign(variable.data_type()),
+        // Who asks for it gets the error.
+        Ok(None) | Err(_) => true,
+    };
+    Ok(names.iter().filter(is_shown).cloned().collect())
+}
+
+/// Whether netCDF wrote the file, so that everything in it is of types that it can say. Nothing else has
+/// to be looked at then.
+pub(crate) fn is_by_netcdf(group: &Group) -> Outcome<bool> {
+    let file = group.file();
+    let is_hdf5 = matches!(file.format()?, Format::NetCdf4 | Format::NetCdf4Classic);
+    Ok(!is_hdf5 || file.root().attribute("_NCProperties")?.is_some())
 }

@@ -275,7 +275,8 @@ impl OpenFile {
         let mut found = Vec::new();
         for group in self.every_group()? {
             let of_group = group.group().types()?;
-            found.extend(of_group.iter().map(|user| (group.number, Arc::clone(user))));
+            let known = of_group.iter().filter(|user| !has_foreign_part(user));
+            found.extend(known.map(|user| (group.number, Arc::clone(user))));
         }
         let node = |(group, user): &(u16, Arc<UserType>)| {
             Arc::new(TypeNode::existing(*group, user, |part| Types::id_of(&found, part)))
@@ -286,6 +287,23 @@ impl OpenFile {
             *types = Types { nodes, is_complete: true };
         }
         look(&types)
+    }
+}
+
+/// Whether netCDF has no name for the type, or for what it is made of.
+pub(super) fn is_foreign(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Atomic(_) => false,
+        DataType::Foreign(_) => true,
+        DataType::User(user) => has_foreign_part(user),
+    }
+}
+
+fn has_foreign_part(user: &UserType) -> bool {
+    match &user.class {
+        UserClass::Compound(fields) => fields.iter().any(|field| is_foreign(&field.data_type)),
+        UserClass::Vlen(base) => is_foreign(base),
+        UserClass::Enum { .. } | UserClass::Opaque => false,
     }
 }
 
