@@ -20,8 +20,8 @@ use isotach::{Dimension, DimensionHandle, ErrorKind, File, Format, HeaderRoom, W
 pub(crate) use attributes::AttributeList;
 pub(crate) use group::{GroupNode, is_by_netcdf};
 pub(crate) use types::{
-    EnumMember, FIRST_USER_TYPE, FieldNode, LAST_ATOMIC, TypeClass, TypeNode, atomic, class,
-    enum_value,
+    EnumMember, FIRST_USER_TYPE, FieldNode, LAST_ATOMIC, Names, TypeClass, TypeNode, are_alike,
+    atomic, class, enum_value,
 };
 pub(crate) use variable::VariableNode;
 

@@ -2,14 +2,14 @@
 
 use std::ffi::{c_char, c_int};
 
-use isotach::model::{DataType, Field, UserClass, UserType};
+use isotach::model::{DataType, UserType};
 
 use super::Holder;
 use super::get::name_of;
 use super::put::{self, Source};
 use crate::boundary::answer;
 use crate::handle;
-use crate::model::{GroupNode, OpenFile};
+use crate::model::{GroupNode, Names, OpenFile, are_alike};
 use crate::status::{Outcome, Status};
 
 /// Copies an attribute. A user-defined type becomes the one that is the same in the other file.
@@ -54,7 +54,12 @@ fn same_type(file: &OpenFile, group: u16, user: &UserType) -> Outcome<c_int> {
     let above: Vec<_> = file.with_ancestors(start).collect::<Outcome<_>>()?;
     let of_group = |group: &GroupNode| -> Outcome<Option<c_int>> {
         for id in file.types_of(group.number)? {
-            if file.user_type(id)?.user.as_ref().is_some_and(|own| are_same(own, user)) {
+            if file
+                .user_type(id)?
+                .user
+                .as_ref()
+                .is_some_and(|own| are_alike(own, user, Names::OfTypes))
+            {
                 return Ok(Some(id));
             }
         }
@@ -66,27 +71,4 @@ fn same_type(file: &OpenFile, group: u16, user: &UserType) -> Outcome<c_int> {
         }
     }
     Err(Status::EBADTYPE)
-}
-
-/// Are they the same but for the group that defines them?
-fn are_same(one: &UserType, other: &UserType) -> bool {
-    (&one.name, one.size) == (&other.name, other.size)
-        && match (&one.class, &other.class) {
-            (UserClass::Vlen(one), UserClass::Vlen(other)) => are_same_type(one, other),
-            (UserClass::Compound(fields), UserClass::Compound(others)) => {
-                let is_same = |(one, other): (&Field, &Field)| {
-                    (&one.name, one.offset, &one.shape) == (&other.name, other.offset, &other.shape)
-                        && are_same_type(&one.data_type, &other.data_type)
-                };
-                fields.len() == others.len() && fields.iter().zip(others).all(is_same)
-            }
-            (one, other) => one == other,
-        }
-}
-
-fn are_same_type(one: &DataType, other: &DataType) -> bool {
-    match (one, other) {
-        (DataType::User(one), DataType::User(other)) => are_same(one, other),
-        (one, other) => one == other,
-    }
 }

@@ -1,6 +1,7 @@
 //! User-defined types by id, in the C interface's words: what they are made of is told by ids.
 
 mod committing;
+mod comparing;
 
 use std::ffi::c_int;
 use std::sync::{Arc, PoisonError};
@@ -10,6 +11,7 @@ use isotach::model::{Atomic, DataType, UserClass, UserType};
 use super::OpenFile;
 use crate::status::{Outcome, Status};
 pub(crate) use committing::enum_value;
+pub(crate) use comparing::{Names, are_alike};
 
 /// The id of the first type that a file defines.
 pub(crate) const FIRST_USER_TYPE: c_int = 32;
@@ -193,7 +195,11 @@ impl OpenFile {
             DataType::User(user) => {
                 let is_it = |other: &Arc<UserType>| are_same(user, other);
                 let present = self.find_type(|node| node.user.as_ref().is_some_and(is_it));
-                present.or_else(|_| self.find_type(|node| node.former.iter().any(is_it)))
+                let present =
+                    present.or_else(|_| self.find_type(|node| node.former.iter().any(is_it)));
+                // An attribute may have the type of a group that is not above it, which it does not name.
+                let is_alike = |own: &Arc<UserType>| are_alike(own, user, Names::No);
+                present.or_else(|_| self.find_type(|node| node.user.as_ref().is_some_and(is_alike)))
             }
             DataType::Foreign(_) => Err(Status::EBADTYPE),
         }
