@@ -77,7 +77,10 @@ impl Attribute {
     pub(crate) fn renamed(&self, name: &Arc<str>) -> Self {
         let name = Arc::clone(name);
         let source = match &self.source {
-            Source::Draft(attribute) => Source::Draft(DraftAttribute { name, ..attribute.clone() }),
+            Source::Draft(attribute) => {
+                let draft = DraftAttribute { name, keeps_place: false, ..attribute.clone() };
+                Source::Draft(draft)
+            }
             Source::Renamed { of, .. } => Source::Renamed { name, of: Arc::clone(of) },
             _ => Source::Renamed { name, of: Arc::new(self.clone()) },
         };

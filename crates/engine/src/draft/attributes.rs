@@ -17,6 +17,8 @@ pub(crate) struct DraftAttribute {
     pub(crate) name: Arc<str>,
     pub(crate) data_type: DataType,
     pub(crate) values: Arc<Values>,
+    /// Whether it stands where the file had one of that name, type and length.
+    pub(crate) keeps_place: bool,
 }
 
 impl DraftAttribute {
@@ -27,6 +29,7 @@ impl DraftAttribute {
             name: netcdf4::PROPERTIES.into(),
             data_type: Atomic::Char.into(),
             values: Arc::new(netcdf4::OWN_PROPERTIES.into()),
+            keeps_place: false,
         };
         is_hdf5.then_some(Attribute { source: Source::Draft(draft) })
     }
@@ -67,9 +70,19 @@ impl AttributeList {
         self.attributes.iter()
     }
 
+    /// The same in the order that HDF5 files have: as libnetcdf leaves them, what was renamed or set to
+    /// another type or length since the file was opened stands behind the others.
+    pub(crate) fn iter_as_stored(&self) -> impl Iterator<Item = (&Arc<str>, &Attribute)> {
+        let keep = self.attributes.iter().filter(|(_, attribute)| keeps_place(attribute));
+        keep.chain(self.attributes.iter().filter(|(_, attribute)| !keeps_place(attribute)))
+    }
+
     /// Sets `name`, at its old place where there is one of that name.
     pub(crate) fn set(&mut self, name: Arc<str>, data_type: DataType, values: Arc<Values>) {
-        let draft = DraftAttribute { name: Arc::clone(&name), data_type, values };
+        let is_as_before =
+            |old: &&Attribute| (old.data_type(), old.len()) == (&data_type, values.len() as u64);
+        let keeps_place = self.get(&name).filter(is_as_before).is_some_and(keeps_place);
+        let draft = DraftAttribute { name: Arc::clone(&name), data_type, values, keeps_place };
         self.note_change();
         self.attributes.insert(name, Attribute { source: Source::Draft(draft) });
     }
@@ -103,6 +116,15 @@ impl AttributeList {
     fn note_change(&mut self) {
         self.is_changed = true;
         self.shown = OnceLock::new();
+    }
+}
+
+/// Whether an attribute stands where the file has it already.
+fn keeps_place(attribute: &Attribute) -> bool {
+    match &attribute.source {
+        Source::Draft(draft) => draft.keeps_place,
+        Source::Renamed { .. } => false,
+        _ => true,
     }
 }
 

@@ -117,7 +117,7 @@ impl GroupWriter {
         self.session.change_attributes(owner, |draft| draft.delete_attribute(owner, name))
     }
 
-    /// Renames an attribute; its place among the others stays.
+    /// Renames an attribute; its place among the others stays as long as the file is open.
     pub fn rename_attribute(&self, from: &str, to: &str) -> Result<()> {
         let owner = AttributeOwner::Group(self.id);
         self.session.change_attributes(owner, |draft| draft.rename_attribute(owner, from, to))

@@ -26,7 +26,7 @@ pub(super) fn user(
     heap: &mut impl HeapWriter<Error = ErrorKind>,
     encoding: Encoding,
 ) -> Encoded<NewMessage> {
-    let DraftAttribute { name, data_type, values } = attribute;
+    let DraftAttribute { name, data_type, values, .. } = attribute;
     if let (Some(Atomic::Char), Values::Char(chars)) = (data_type.atomic(), &**values) {
         return self::chars(name, chars, encoding);
     }

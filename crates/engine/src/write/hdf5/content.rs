@@ -492,7 +492,7 @@ impl Maker<'_> {
         known: &mut KnownAttributes,
         into: &mut Vec<NewMessage>,
     ) -> Encoded<()> {
-        for (name, attribute) in list.iter() {
+        for (name, attribute) in list.iter_as_stored() {
             let set = match &attribute.source {
                 Source::Draft(set) => set,
                 _ => {
