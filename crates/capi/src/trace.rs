@@ -39,7 +39,8 @@ static TRACER: LazyLock<Option<Tracer>> = LazyLock::new(|| {
 });
 
 thread_local! {
-    /// The call that this thread is in; calls that it makes are part of it.
+    /// The call that this thread is in; calls that it makes are part of it. Gone when the thread ends, while files
+    /// may still be stored.
     static PROGRESS: RefCell<Option<Progress>> = const { RefCell::new(None) };
 }
 
@@ -96,13 +97,15 @@ pub(crate) fn is_on() -> bool {
 /// Begins a call, where this program is traced.
 pub(crate) fn begin() -> Option<Call> {
     let tracer = TRACER.as_ref()?;
-    PROGRESS.with_borrow_mut(|progress| {
+    let begun = PROGRESS.try_with(|progress| {
+        let mut progress = progress.borrow_mut();
         if progress.is_some() {
             return None;
         }
         *progress = Some(Progress { begun: Instant::now(), event: None });
         Some(Call { tracer })
-    })
+    });
+    begun.ok().flatten()
 }
 
 /// Tells that this call opens or creates a file.
@@ -162,8 +165,9 @@ pub(crate) fn access(
 
 fn note(kind: &'static str, file: c_int, told: Value, decoded: Option<(DecodeCount, u64)>) {
     let (Some(tracer), Value::Object(told)) = (TRACER.as_ref(), told) else { return };
-    PROGRESS.with_borrow_mut(|progress| {
-        let Some(Progress { begun, event }) = progress else { return };
+    let _gone = PROGRESS.try_with(|progress| {
+        let mut progress = progress.borrow_mut();
+        let Some(Progress { begun, event }) = &mut *progress else { return };
         if let Some(ended) = event.replace(Event { kind, file, told, decoded }) {
             tracer.tell(ended, *begun, 0);
             *begun = Instant::now();
@@ -210,7 +214,8 @@ fn format_name(format: Format) -> &'static str {
 impl Call {
     /// Ends a call: what it turned out to be is told.
     pub(crate) fn end(self, status: c_int) {
-        if let Some(Progress { begun, event: Some(event) }) = PROGRESS.take() {
+        let progress = PROGRESS.try_with(RefCell::take);
+        if let Ok(Some(Progress { begun, event: Some(event) })) = progress {
             self.tracer.tell(event, begun, status);
         }
     }

@@ -1,7 +1,7 @@
 //! Filters from plugins: a shared library with HDF5's filter interface, compiled from C here, is found,
 //! writes and reads.
 
-use std::ffi::{CString, c_char, c_int};
+use std::ffi::{CString, c_char, c_int, c_uint};
 use std::path::Path;
 use std::process::Command;
 use std::ptr::null_mut;
@@ -17,6 +17,7 @@ use isotach_capi::plugin::{
 unsafe extern "C" {
     fn nc_create(path: *const c_char, flags: c_int, id: *mut c_int) -> c_int;
     fn nc_close(id: c_int) -> c_int;
+    fn nc_inq_filter_avail(id: c_int, filter: c_uint) -> c_int;
 }
 
 /// A filter that is written and read.
@@ -26,6 +27,7 @@ const LOCAL: u16 = 301;
 /// One that no plugin has.
 const MISSING: u16 = 302;
 const KEY: u32 = 0x5a;
+const NC_ENOFILTER: c_int = -136;
 
 /// Compiles the plugin for a filter of that number into `folder`; false where there is no compiler.
 fn compile(folder: &Path, id: u16, flags: &[&str]) -> bool {
@@ -57,15 +59,13 @@ fn set_folders(folders: &[&Path]) {
     assert_eq!(unsafe { nc_plugin_path_set(&list) }, 0);
 }
 
-/// What an open file makes ready.
-fn open_any(folder: &Path) {
-    let path = CString::new(folder.join("any.nc").as_os_str().as_encoded_bytes()).unwrap();
+/// A new file that is open; the first one makes plugins be looked for.
+fn create(path: &Path) -> c_int {
+    let path = CString::new(path.as_os_str().as_encoded_bytes()).unwrap();
     let mut id: c_int = 0;
     // SAFETY: a string, and a place for an id.
-    unsafe {
-        assert_eq!(nc_create(path.as_ptr(), NC_NETCDF4, &mut id), 0);
-        assert_eq!(nc_close(id), 0);
-    }
+    assert_eq!(unsafe { nc_create(path.as_ptr(), NC_NETCDF4, &mut id) }, 0);
+    id
 }
 
 fn write(path: &Path, id: u16, numbers: &[i32]) -> isotach::Result<()> {
@@ -89,13 +89,17 @@ fn read(path: &Path) -> isotach::Result<Vec<i32>> {
 fn plugins_write_and_read() {
     let folder = tempfile::tempdir().unwrap();
     let (path, numbers) = (folder.path().join("v.nc"), Vec::from_iter(0x1234_5678..0x1234_5978));
-    open_any(folder.path());
+    let open = create(&folder.path().join("open.nc"));
+    // SAFETY: no pointers.
+    let available = |filter: u16| unsafe { nc_inq_filter_avail(open, filter.into()) };
     set_folders(&[]);
+    assert_eq!(available(WHOLE), NC_ENOFILTER);
     assert!(write(&path, WHOLE, &numbers).is_err(), "nothing is found yet");
     if !compile(folder.path(), WHOLE, &[]) || !compile(folder.path(), LOCAL, &["-DSET_LOCAL"]) {
         return;
     }
     set_folders(&[Path::new("nowhere"), folder.path()]);
+    assert_eq!([WHOLE, MISSING].map(available), [0, NC_ENOFILTER]);
     write(&path, WHOLE, &numbers).unwrap();
     assert_eq!(read(&path).unwrap(), numbers);
 
@@ -116,6 +120,8 @@ fn plugins_write_and_read() {
     // One that completes its parameters with libhdf5 does not write.
     assert!(write(&path, LOCAL, &numbers).is_err());
     assert!(write(&path, MISSING, &numbers).is_err());
+    // SAFETY: no pointers.
+    assert_eq!(unsafe { nc_close(open) }, 0);
 }
 
 #[test]
