@@ -2,6 +2,7 @@
 //! end without closing.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -336,6 +337,27 @@ fn shared_classic_files_have_what_was_just_written() {
     let variable = isotach::File::open(&path).unwrap().variable("v").unwrap();
     assert_eq!(variable.shape().unwrap(), [1]);
     call(nc_close, writing);
+}
+
+#[test]
+fn locks_of_other_processes_are_for_netcdf4() {
+    for flags in FORMATS {
+        let (_folder, path) = new_file();
+        write_one(&path, flags);
+        // A lock belongs to the opening, not to the process: this one stands for another process.
+        let other = std::fs::File::open(&path).unwrap();
+        // SAFETY: an open file.
+        assert_eq!(unsafe { libc::flock(other.as_raw_fd(), libc::LOCK_EX) }, 0);
+        assert_eq!(get(open(&path, 0).unwrap(), 0), Ok(5));
+        let (opened, created) = (open(&path, NC_WRITE), create(&path, flags));
+        if flags & NC_NETCDF4 == 0 {
+            call(nc_close, opened.unwrap());
+            call(nc_close, created.unwrap());
+        } else {
+            assert_eq!(opened, Err(Status::EHDFERR));
+            assert_eq!(created, status(libc::EACCES));
+        }
+    }
 }
 
 #[test]

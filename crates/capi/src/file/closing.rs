@@ -36,9 +36,8 @@ pub extern "C" fn nc_abort(id: c_int) -> c_int {
         let file = handle::remove(id)?;
         let phase = *file.phase();
         match (&file.writer, phase) {
-            (Some(writer), Phase::Creating) => {
+            (Some(_), Phase::Creating) => {
                 discard(&file)?;
-                drop(writer.clone());
                 // A file that was emptied by `nc_create` is gone too.
                 match file.memory {
                     None => remove(path::local(&file.path)),

@@ -97,7 +97,15 @@ impl Edited {
         if options.overwrite != Overwrite::Never {
             Self::abandon(path, options.format)?;
         }
-        let writer = options.create(path).map_err(|error| match &error.kind {
+        let writer = match options.create(path) {
+            Err(error) if is_elsewhere(&error.kind) && !is_hdf5 => {
+                let mut options = options.clone();
+                options.edit.lock = false;
+                options.create(path)
+            }
+            other => other,
+        };
+        let writer = writer.map_err(|error| match &error.kind {
             ErrorKind::Open(source) if source.kind() == io::ErrorKind::AlreadyExists => {
                 Status::EEXIST
             }
