@@ -30,6 +30,12 @@ pub extern "C" fn ncsetlogging(shown: c_int) -> c_int {
     IS_SHOWN.swap(shown, Ordering::Relaxed)
 }
 
+/// The same under the name that netCDF-C 4.9.3 gives it: 0 is off.
+#[unsafe(no_mangle)]
+pub extern "C" fn ncsetloglevel(level: c_int) -> c_int {
+    ncsetlogging(level)
+}
+
 /// Shows a message.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nclog(tag: c_int, format: *const c_char) {
