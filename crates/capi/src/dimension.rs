@@ -7,7 +7,7 @@ use isotach::Format;
 
 use crate::boundary::{answer, counted, put, put_list, put_text, text};
 use crate::handle;
-use crate::model::{DimensionNode, GroupNode, Phase};
+use crate::model::{DimensionNode, GroupNode};
 use crate::status::{Outcome, Status};
 
 /// The length that makes a dimension unlimited.
@@ -38,7 +38,12 @@ pub unsafe extern "C" fn nc_def_dim(
         let defined = group.writing()?.define_dimension(name, len)?;
         let dimension = file.writer()?.dimension(defined)?;
         let new = dimension.id();
-        file.add_dimension(DimensionNode { group: group.number, dimension, handle: Some(defined) });
+        file.add_dimension(DimensionNode {
+            group: group.number,
+            dimension,
+            handle: Some(defined),
+            name_room: 0,
+        });
         // SAFETY: the caller's place for an id.
         unsafe { put(id, new) };
         Ok(())
@@ -61,12 +66,11 @@ pub unsafe extern "C" fn nc_rename_dim(group: c_int, id: c_int, name: *const c_c
             Ok(_) if is_taken => return Err(Status::ENAMEINUSE),
             found => found?,
         };
-        // The header of a classic file that is not being defined stays as long as it is.
-        let is_longer = name.len() > node.dimension.name().len();
-        if !file.is_hdf5() && *phase == Phase::Data && is_longer {
-            return Err(Status::ENOTINDEFINE);
-        }
+        let name_room = file.name_room(*phase, &name, node.dimension.name(), node.name_room);
+        // netCDF-4 files can have longer names at any time.
+        let name_room = if file.is_hdf5() { 0 } else { name_room? };
         writer.rename_dimension(node.handle.ok_or(Status::EPERM)?, &name)?;
+        file.add_dimension(DimensionNode { name_room, ..node.clone() });
         file.learn_dimensions(&*file.group(node.group)?)
     })
 }
@@ -77,7 +81,7 @@ pub unsafe extern "C" fn nc_inq_dimid(group: c_int, name: *const c_char, id: *mu
     answer(|| {
         let (file, group) = handle::group(group)?;
         // SAFETY: the caller's string.
-        let name = file.sought_name(unsafe { text(name) }?)?;
+        let name = file.sought_name(unsafe { text(name) }, Status::EBADDIM)?;
         let found = group.group().find_dimension(&name)?.ok_or(Status::EBADDIM)?;
         // SAFETY: the caller's place for an id.
         unsafe { put(id, found.id()) };

@@ -86,6 +86,9 @@ pub(crate) struct DimensionNode {
     pub(crate) dimension: Dimension,
     /// For variables that are defined along it, where the file may be changed.
     pub(crate) handle: Option<DimensionHandle>,
+    /// Bytes that the header has for its name, where that is more than the name has: it was renamed in
+    /// data mode.
+    pub(crate) name_room: usize,
 }
 
 impl OpenFile {
@@ -231,12 +234,39 @@ impl OpenFile {
         checked(name?)
     }
 
-    /// A name as it is looked up.
+    /// Bytes that the header has for a name from now on that is `new` instead of `old`. In data mode the header
+    /// stays as it is, and a name that became shorter in it can become as long again.
     ///
     /// # Errors
-    /// `NC_EMAXNAME` for one that is too long, in netCDF-4 files.
-    pub(crate) fn sought_name<'a>(&self, name: &'a str) -> Outcome<Cow<'a, str>> {
-        let name = names::normalized(name);
+    /// `NC_ENOTINDEFINE` where it is longer than that.
+    pub(crate) fn name_room(
+        &self,
+        phase: Phase,
+        new: &str,
+        old: &str,
+        known_room: usize,
+    ) -> Outcome<usize> {
+        if !self.has_modes() || phase != Phase::Data {
+            return Ok(0);
+        }
+        let room = if self.is_hdf5() { old.len() } else { known_room.max(old.len()) };
+        if new.len() > room { Err(Status::ENOTINDEFINE) } else { Ok(room) }
+    }
+
+    /// A name as it is looked up; `missing` is told where nothing is found.
+    ///
+    /// # Errors
+    /// In netCDF-4 files `NC_EMAXNAME` for one that is too long and `NC_EBADNAME` for one that is no UTF-8; in
+    /// classic files nothing is found by those.
+    pub(crate) fn sought_name<'a>(
+        &self,
+        name: Outcome<&'a str>,
+        missing: Status,
+    ) -> Outcome<Cow<'a, str>> {
+        let name = match name {
+            Err(Status::EBADNAME) if !self.is_hdf5() => return Err(missing),
+            name => names::normalized(name?),
+        };
         match self.is_hdf5() && name.len() > names::MAX_NAME_BYTES {
             true => Err(Status::EMAXNAME),
             false => Ok(name),
@@ -422,8 +452,10 @@ impl OpenFile {
                 Some(writer) => writer.find_dimension(dimension.name())?,
                 None => None,
             };
-            let node = DimensionNode { group: group.number, dimension: dimension.clone(), handle };
-            dimensions.insert(dimension.id(), node);
+            let id = dimension.id();
+            let name_room = dimensions.get(&id).map_or(0, |known| known.name_room);
+            let (group, dimension) = (group.number, dimension.clone());
+            dimensions.insert(id, DimensionNode { group, dimension, handle, name_room });
         }
         Ok(())
     }

@@ -18,7 +18,7 @@ use isotach::{Dimension, DimensionHandle, Format};
 use crate::attribute::Holder;
 use crate::boundary::{answer, checked, counted, list, put, put_list, put_text, text};
 use crate::handle;
-use crate::model::{DimensionNode, Phase, VariableNode};
+use crate::model::{DimensionNode, VariableNode};
 use crate::status::{Outcome, Status};
 
 pub(crate) use definition::{Said, hand_over};
@@ -33,6 +33,8 @@ const NC_STRING: c_int = 12;
 
 /// Dimensions that a variable of a netCDF-4 file can have: HDF5's limit.
 const MAX_RANK: usize = 32;
+/// Dimensions that a variable of a classic file can have.
+const MAX_CLASSIC_RANK: usize = 1024;
 
 /// The variable that two ids mean.
 ///
@@ -65,6 +67,9 @@ pub unsafe extern "C" fn nc_def_var(
         let name = checked(unsafe { text(name) }?)?;
         check_type(file.format, type_id)?;
         let count = count.map_err(|_| Status::EINVAL)?;
+        if count > MAX_CLASSIC_RANK {
+            return Err(Status::EMAXDIMS);
+        }
         if file.is_taken(&group, &name)? {
             return Err(Status::ENAMEINUSE);
         }
@@ -116,11 +121,10 @@ pub unsafe extern "C" fn nc_rename_var(group: c_int, id: c_int, name: *const c_c
             Ok(_) if is_taken => return Err(Status::ENAMEINUSE),
             found => found?,
         };
-        let is_longer = name.len() > node.variable.name().len();
-        if file.has_modes() && *phase == Phase::Data && is_longer {
-            return Err(Status::ENOTINDEFINE);
-        }
+        let known_room = node.said().name_room;
+        let name_room = file.name_room(*phase, &name, node.variable.name(), known_room)?;
         node.writer()?.rename(&name)?;
+        node.said().name_room = name_room;
         group.renew_variables()
     })
 }
@@ -131,7 +135,7 @@ pub unsafe extern "C" fn nc_inq_varid(group: c_int, name: *const c_char, id: *mu
     answer(|| {
         let (file, group) = handle::group(group)?;
         // SAFETY: the caller's string.
-        let name = file.sought_name(unsafe { text(name) }?)?;
+        let name = file.sought_name(unsafe { text(name) }, Status::ENOTVAR)?;
         let found = group.variable_id(&name)?.ok_or(Status::ENOTVAR)?;
         // SAFETY: the caller's place for an id.
         unsafe { put(id, found) };
