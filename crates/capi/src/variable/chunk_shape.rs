@@ -33,9 +33,8 @@ pub(super) fn default_shape(along: &[&Dimension], element_bytes: u64) -> Option<
     // The last chunk hardly reaches beyond the edge.
     for (len, dimension) in shape.iter_mut().zip(along) {
         let count = dimension.len().div_ceil(*len);
-        if count > 0 {
-            *len -= (count * *len - dimension.len()) / count;
-        }
+        let beyond = count.saturating_mul(*len).saturating_sub(dimension.len());
+        *len -= beyond.checked_div(count).unwrap_or(0);
     }
     Some(shape)
 }
