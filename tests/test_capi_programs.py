@@ -231,7 +231,7 @@ def command_parameters():
         # Each command on one of the formats, the programs' own ones on those that matter most.
         quick = list(FORMATS)[(number * 3) % 5] == form
         marks = [] if quick else [pytest.mark.long]
-        # The original moves an attribute that gets another type or length to the end; ours does not yet.
+        # The original moves an attribute that gets another type or length to the end, ours not yet.
         if command.startswith("ncatted") and form.startswith("netcdf4"):
             continue
         yield pytest.param(command.split(), form, id=f"{form}: {command}", marks=marks)
