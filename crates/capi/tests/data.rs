@@ -181,6 +181,7 @@ fn requests_beyond_the_shape_are_refused_in_order() {
         assert_eq!(refused, if is_classic { Status::EPERM } else { Status::EHDFERR });
         assert_eq!(nc_close(file.id), 0);
         assert_eq!(file.get(variable, &[0, 0], &[1, 1]), Err(Status::EBADID));
+        assert_eq!(nc_close(file.id), Status::EBADID.0);
     }
 }
 

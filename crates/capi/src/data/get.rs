@@ -7,6 +7,7 @@ use std::ptr::null;
 use isotach::model::Atomic;
 use isotach::model::convert::{Misfit, Rules, convert};
 use isotach::read::Array;
+use isotach::read::memory::advise_huge_pages;
 
 use super::access::{Access, Direction, Kind, Transfer};
 use super::{byte_count, is_plain, map, window};
@@ -99,6 +100,7 @@ unsafe fn take(file: &OpenFile, transfer: &Transfer<'_>, to: *mut c_void) -> Out
     let Some(map) = &transfer.map else {
         // SAFETY: by this function's contract.
         let into = unsafe { std::slice::from_raw_parts_mut(to, len) };
+        advise_huge_pages(into);
         let is_in_range = reading.read(into)?;
         return transfer.end(is_in_range);
     };

@@ -3,7 +3,7 @@
 //! The contract:
 //! - A vector's length is set only after a read has counted every one of its bytes as written.
 //! - Numbers are plain bytes: any bytes are a value of theirs.
-//! - Advice to the kernel is given on memory that holds nothing yet, or nothing any more.
+//! - Memory that is offered to the kernel holds nothing any more; other advice changes no contents.
 
 use std::mem::MaybeUninit;
 
@@ -15,7 +15,7 @@ use crate::storage::uninit;
 /// bytes that are put there.
 const HUGE_PAGES_FROM: usize = 4 << 20;
 
-/// Asks the kernel to back fresh memory with huge pages. Does nothing for small memory, and where
+/// Asks the kernel to back memory that is going to be filled with huge pages. Does nothing for small memory, and where
 /// the kernel does not know how.
 pub fn advise_huge_pages(memory: &mut [MaybeUninit<u8>]) {
     if memory.len() >= HUGE_PAGES_FROM {
@@ -32,7 +32,7 @@ pub(crate) fn offer_to_kernel(memory: &mut [MaybeUninit<u8>]) {
     let _ = memory;
 }
 
-/// Gives advice on the whole pages of memory whose contents do not count.
+/// Gives advice on the whole pages of memory.
 #[cfg(target_os = "linux")]
 fn advise(memory: &mut [MaybeUninit<u8>], advice: rustix::mm::Advice) {
     const PAGE: usize = 4096;
@@ -42,7 +42,7 @@ fn advise(memory: &mut [MaybeUninit<u8>], advice: rustix::mm::Advice) {
         return;
     }
     let len = (memory.len() - skipped) / PAGE * PAGE;
-    // SAFETY: whole pages within the caller's memory, which holds nothing.
+    // SAFETY: whole pages within the caller's memory, whose contents stay or do not count.
     unsafe {
         // Without the advice it is only slower.
         let _ = rustix::mm::madvise(start.add(skipped).cast(), len, advice);
