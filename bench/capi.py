@@ -1,5 +1,6 @@
 """The rows on the C interface: one program in C, on Debian's libnetcdf and on ours."""
 
+import functools
 import os
 import shutil
 import statistics
@@ -7,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import data
-from rows import ROOT, once, row, warm
+from rows import ROOT, compiled, once, row, warm
 
 FOLDER = data.FOLDER / "capi"
 #: The libraries take turns so often.
@@ -22,15 +23,10 @@ def in_folder(name):
 
 def program():
     """The works, as `capi/work.c` has them."""
-    made = in_folder("work")
-    source = ROOT / "bench/capi/work.c"
-    if not made.exists() or made.stat().st_mtime < source.stat().st_mtime:
-        if not shutil.which("cc"):
-            raise SystemExit("the rows on the C interface need a C compiler and libnetcdf-dev")
-        subprocess.run(["cc", "-O2", "-o", made, source, "-lnetcdf"], check=True)
-    return made
+    return compiled("capi/work.c", in_folder("work"))
 
 
+@functools.cache
 def ours():
     """The environment in which programs find our library under the names that they ask for."""
     subprocess.run(["cargo", "build", "--release", "-p", "isotach-libnetcdf"], cwd=ROOT, check=True)

@@ -1,6 +1,7 @@
 """What the rows share: the register, medians, races in turns, and the programs beside Python."""
 
 import os
+import shutil
 import statistics
 import subprocess
 import time
@@ -58,6 +59,16 @@ def rust(name, *arguments):
     ).stdout
     lines = (line.split() for line in printed.splitlines())
     return {key: [float(value) for value in values] for key, *values in lines}
+
+
+def compiled(source, program):
+    """`program`, compiled against libnetcdf from a C source of `bench/` where that is newer."""
+    source = ROOT / "bench" / source
+    if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
+        if not shutil.which("cc"):
+            raise SystemExit(f"{source.name} needs a C compiler and libnetcdf-dev")
+        subprocess.run(["cc", "-O2", "-o", program, source, "-lnetcdf"], check=True)
+    return program
 
 
 def warm(path):

@@ -1,6 +1,5 @@
 """The rows on writing."""
 
-import shutil
 import statistics
 import subprocess
 import time
@@ -10,7 +9,7 @@ import h5netcdf
 import isotach
 import netCDF4
 import numpy as np
-from rows import ROOT, once, race, row, rust
+from rows import compiled, once, race, row, rust
 
 FOLDER = data.FOLDER / "written"
 #: Files are written in turns so often.
@@ -32,13 +31,7 @@ def written(name):
 
 def libnetcdf():
     """The program that does the work of `src/writing.rs` with C libnetcdf."""
-    program = written("netcdf")
-    source = ROOT / "bench/rivals/netcdf.c"
-    if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
-        if not shutil.which("cc"):
-            raise SystemExit("the rows on writing need a C compiler and libnetcdf-dev")
-        subprocess.run(["cc", "-O2", "-o", program, source, "-lnetcdf"], check=True)
-    return program
+    return compiled("rivals/netcdf.c", written("netcdf"))
 
 
 def seconds_of(layout, chunk, shape, by_rows=False):

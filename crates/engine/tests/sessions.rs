@@ -49,13 +49,18 @@ fn count(path: &Path) -> usize {
     values(&File::open(path).unwrap()).len()
 }
 
-/// Waits until the file has `expected` values.
-fn wait_for(path: &Path, expected: usize) {
+/// Waits for at most a minute, and then says `what` there is.
+fn wait_until(mut is_so: impl FnMut() -> bool, what: impl Fn() -> String) {
     let begun = Instant::now();
-    while count(path) != expected {
-        assert!(begun.elapsed() < Duration::from_secs(60), "{} of {expected}", count(path));
+    while !is_so() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{}", what());
         std::thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// Waits until the file has `expected` values.
+fn wait_for(path: &Path, expected: usize) {
+    wait_until(|| count(path) == expected, || format!("{} of {expected}", count(path)));
 }
 
 #[test]
@@ -275,11 +280,7 @@ fn refreshing_shows_the_newest_commit() {
 
 /// Waits until nothing is read anew any more.
 fn wait_until_still(file: &mut File) {
-    let begun = Instant::now();
-    while file.refresh().unwrap() {
-        assert!(begun.elapsed() < Duration::from_secs(60));
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    wait_until(|| !file.refresh().unwrap(), || "it is read anew again and again".to_owned());
 }
 
 #[test]
