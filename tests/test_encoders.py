@@ -123,6 +123,12 @@ LOSSLESS = {
         for shuffle in range(3)
     },
     "blosc_stored": hdf5plugin.Blosc(clevel=0),
+    **{
+        f"blosc2_{name}_{number}": hdf5plugin.Blosc2(cname=name, clevel=6, filters=number)
+        for name in ("blosclz", "lz4", "lz4hc", "zlib", "zstd")
+        for number in range(4)
+    },
+    "blosc2_stored": hdf5plugin.Blosc2(clevel=0),
 }
 
 
@@ -135,7 +141,7 @@ def test_lossless_filters(encoder, tmp_path, name, kind):
     masks = check(
         encoder, tmp_path / "f.h5", shape, file_type, values, options(**LOSSLESS[name]), chunk
     )
-    if name.partition("_")[0] not in ("blosc", "lzf"):
+    if name.partition("_")[0] not in ("blosc", "blosc2", "lzf"):
         assert masks == [0] * 4
 
 

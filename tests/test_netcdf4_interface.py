@@ -53,11 +53,11 @@ GROUP_FACTS = {
 
 
 def without_plugins(filters):
-    """netCDF4-python tells of filters whose plugins it has found; ours of those in the file."""
+    """netCDF4-python tells of filters whose plugins it has found, and never of Blosc 2."""
     plugins = ("zstd", "bzip2", "blosc")
     if filters:
         filters = {
-            **filters,
+            **{name: value for name, value in filters.items() if name != "blosc2"},
             **dict.fromkeys(plugins),
             "complevel": filters["zlib"] and filters["complevel"],
         }

@@ -383,6 +383,11 @@ PLUGINS = {
         for kind in ("lz", "lz4", "lz4hc", "zlib", "zstd")
         for shuffle in (0, 1, 2)
     },
+    **{
+        f"blosc2 {kind} {shuffle}": {"compression": f"blosc2_{kind}", "blosc_shuffle": shuffle}
+        for kind in ("lz", "lz4", "lz4hc", "zlib", "zstd")
+        for shuffle in (0, 1, 2, 3)
+    },
 }
 
 
@@ -398,7 +403,8 @@ def test_plugins(tmp_path, options):
         kind = PLUGINS[options]["compression"]
         if kind.startswith("blosc"):
             shuffle = PLUGINS[options]["blosc_shuffle"]
-            assert filters["blosc"] == {"compressor": kind, "shuffle": shuffle}
+            family = kind.partition("_")[0]
+            assert filters[family] == {"compressor": kind, "shuffle": shuffle}
         else:
             assert filters[kind]
             assert filters["complevel"] == PLUGINS[options]["complevel"]

@@ -29,7 +29,7 @@ def open_both(source, opener=xr.open_dataset, **options):
 
 def same_encoding(ours, theirs):
     """Equal, but that netCDF4-python does not tell of filters whose plugins it has not found."""
-    plugins = {"zstd", "bzip2", "blosc", "complevel"}
+    plugins = {"zstd", "bzip2", "blosc", "blosc2", "complevel"}
     if any(ours.get(name) for name in plugins - {"complevel"}):
         ours = {key: value for key, value in ours.items() if key not in plugins}
         theirs = {key: value for key, value in theirs.items() if key not in plugins}

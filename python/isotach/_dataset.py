@@ -661,12 +661,13 @@ class Dataset:
         other options, in this order:
 
         - `compression=None`: `"zlib"`, `"szip"`, `"zstd"`, `"bzip2"`, or one of Blosc's:
-          `"blosc_lz"`, `"blosc_lz4"`, `"blosc_lz4hc"`, `"blosc_zlib"`, `"blosc_zstd"`
+          `"blosc_lz"`, `"blosc_lz4"`, `"blosc_lz4hc"`, `"blosc_zlib"`, `"blosc_zstd"`, or
+          Blosc 2's, which are named `"blosc2_lz"` and so on and are not netCDF4-python's
         - `zlib=False`: the same as `compression="zlib"`
         - `complevel=4`: how hard it tries; 0 for no compression
         - `shuffle=True`: bytes of equal significance together, before zlib
         - `szip_coding="nn"` or `"ec"`, `szip_pixels_per_block=8`
-        - `blosc_shuffle=1`: 0 for none, 1 by bytes, 2 by bits
+        - `blosc_shuffle=1`: 0 for none, 1 by bytes, 2 by bits; in Blosc 2 also 3, differences
         - `fletcher32=False`: a checksum of each chunk
         - `contiguous=False`: in one piece, which can neither grow nor be compressed
         - `chunksizes=None`: elements of a chunk along each dimension; a shape that serves maps and

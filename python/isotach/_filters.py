@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 DEFLATE, SHUFFLE, FLETCHER32, SZIP = 1, 2, 3, 4
-BZIP2, BLOSC, ZSTANDARD = 307, 32001, 32015
+BZIP2, BLOSC, ZSTANDARD, BLOSC2 = 307, 32001, 32015, 32026
 
 _BLOSC_COMPRESSORS = (
     "blosc_lz",
@@ -16,6 +16,20 @@ _BLOSC_COMPRESSORS = (
     "blosc_zlib",
     "blosc_zstd",
 )
+#: What netCDF4-python has no names for, numbered as Blosc's; Blosc 2 has no snappy.
+_BLOSC2_COMPRESSORS = (
+    "blosc2_lz",
+    "blosc2_lz4",
+    "blosc2_lz4hc",
+    None,
+    "blosc2_zlib",
+    "blosc2_zstd",
+)
+#: The families of compressors, by the filter's number.
+_COMPRESSORS = {
+    BLOSC: ("blosc", _BLOSC_COMPRESSORS),
+    BLOSC2: ("blosc2", _BLOSC2_COMPRESSORS),
+}
 #: The bit of szip's options that says nearest neighbour; without it, entropy coding.
 _SZIP_NEAREST_NEIGHBOUR = 32
 _SZIP_CODINGS = {"ec": 4, "nn": _SZIP_NEAREST_NEIGHBOUR}
@@ -40,7 +54,10 @@ _NO_FILTERS: dict[str, Any] = {
 
 
 def filter_dict(filters: Sequence[tuple[int, str, Sequence[int]]]) -> dict[str, Any]:
-    """The dict that `Variable.filters` gives, for filters as `(id, name, parameters)`."""
+    """The dict that `Variable.filters` gives, for filters as `(id, name, parameters)`.
+
+    Of Blosc 2 it tells under a name of its own, `"blosc2"`, where a variable has it.
+    """
     found = _NO_FILTERS.copy()
     level = {DEFLATE: "zlib", ZSTANDARD: "zstd", BZIP2: "bzip2"}
     for number, _, parameters in filters:
@@ -57,11 +74,12 @@ def filter_dict(filters: Sequence[tuple[int, str, Sequence[int]]]) -> dict[str, 
                 "coding": "nn" if nearest else "ec",
                 "pixels_per_block": parameters[1],
             }
-        elif number == BLOSC and len(parameters) >= 7:
+        elif number in _COMPRESSORS and len(parameters) >= 7:
+            kind, names = _COMPRESSORS[number]
             compressor = parameters[6]
-            known = compressor < len(_BLOSC_COMPRESSORS)
-            found["blosc"] = {
-                "compressor": _BLOSC_COMPRESSORS[compressor] if known else f"blosc_{compressor}",
+            name = names[compressor] if compressor < len(names) else None
+            found[kind] = {
+                "compressor": name or f"{kind}_{compressor}",
                 "shuffle": parameters[5],
             }
             found["complevel"] = parameters[4]
@@ -101,6 +119,9 @@ def compression_filters(
     elif compression in _BLOSC_COMPRESSORS and compression != "blosc_snappy":
         compressor = _BLOSC_COMPRESSORS.index(compression)
         filters = [(BLOSC, [0, 0, 0, 0, level, blosc_shuffle, compressor])]
+    elif compression and compression in _BLOSC2_COMPRESSORS:
+        compressor = _BLOSC2_COMPRESSORS.index(compression)
+        filters = [(BLOSC2, [0, 0, 0, 0, level, blosc_shuffle, compressor])]
     elif compression:
         raise ValueError(f"Unsupported value for compression kwarg: {compression!r}")
     return [*filters, *[(FLETCHER32, [])] * bool(fletcher32)]

@@ -299,10 +299,11 @@ def _creatable(encoding: Mapping[Any, Any]) -> dict[Any, Any]:
         found["compression"] = "szip"
         found["szip_coding"] = szip["coding"]
         found["szip_pixels_per_block"] = szip["pixels_per_block"]
-    if isinstance(found.get("blosc"), Mapping):
-        blosc = found.pop("blosc")
-        found["compression"] = blosc["compressor"]
-        found["blosc_shuffle"] = blosc["shuffle"]
+    for name in ("blosc", "blosc2"):
+        if isinstance(found.get(name), Mapping):
+            blosc = found.pop(name)
+            found["compression"] = blosc["compressor"]
+            found["blosc_shuffle"] = blosc["shuffle"]
     return found
 
 

@@ -108,12 +108,15 @@ impl Filter {
     /// A level, a block or a coder that there is not.
     pub fn check(&self) -> Result<()> {
         let is_known = |index: usize, value: u32| match (self.id, index) {
-            (registry::DEFLATE, 0) | (registry::BLOSC, 4) => value <= 9,
+            (registry::DEFLATE, 0) | (registry::BLOSC | registry::BLOSC2, 4) => value <= 9,
             (registry::SZIP, 1) => (2..=32).contains(&value) && value.is_multiple_of(2),
             (registry::BZIP2, 0) => (1..=9).contains(&value),
             (registry::ZSTD, 0) => (-131_072..=22).contains(&value.cast_signed()),
             (registry::BLOSC, 5) => value <= 2,
             (registry::BLOSC, 6) => value <= 5,
+            // The fourth of its filters cuts off all digits.
+            (registry::BLOSC2, 5) => value <= 3,
+            (registry::BLOSC2, 6) => matches!(value, 0..=2 | 4..=5),
             _ => true,
         };
         let mut given = self.parameters.iter().copied().enumerate();
@@ -137,6 +140,7 @@ impl Filter {
             registry::SCALE_OFFSET => scale_offset(given, chunk),
             registry::LZF => lzf(chunk),
             registry::BLOSC => blosc(given, chunk),
+            registry::BLOSC2 => blosc2(given, chunk),
             registry::BITSHUFFLE => Ok(bitshuffle(given, chunk)),
             _ => return Ok(self),
         };
@@ -265,17 +269,39 @@ fn lzf(chunk: &ChunkType<'_>) -> Result<Vec<u32>, ErrorKind> {
 /// an element and of a chunk in those.
 fn blosc(given: &[u32], chunk: &ChunkType<'_>) -> Result<Vec<u32>, ErrorKind> {
     const MAX_ELEMENT_SIZE: u32 = 255;
-    let element = match chunk.element {
-        Element::Array { base, .. } => base,
-        other => other,
-    };
-    let size = match element.size() {
+    let size = match scalar_size(chunk.element) {
         size @ 0..=MAX_ELEMENT_SIZE => size,
         _ => 1,
     };
     let mut parameters = vec![2, 2, size, chunk.bytes()?];
     parameters.extend(given.iter().skip(4));
     Ok(parameters)
+}
+
+/// Given: four places, then level, filter, codec. Completed: the filter's version, nothing, bytes of an
+/// element and of a chunk in those places, behind all the shape of chunks of several dimensions.
+fn blosc2(given: &[u32], chunk: &ChunkType<'_>) -> Result<Vec<u32>, ErrorKind> {
+    /// Arrays of Blosc 2 have at most so many dimensions.
+    const MAX_RANK: usize = 16;
+    const DEFAULTS: [u32; 3] = [5, 1, 0];
+    let mut parameters = vec![1, 0, scalar_size(chunk.element), chunk.bytes()?];
+    let value = |(index, &default)| given.get(4 + index).copied().unwrap_or(default);
+    parameters.extend(DEFAULTS.iter().enumerate().map(value));
+    let rank = chunk.shape.len();
+    if (2..=MAX_RANK).contains(&rank) {
+        parameters.push(rank as u32);
+        // The product is a `u32`, and no factor 0.
+        parameters.extend(chunk.shape.iter().map(|&len| len as u32));
+    }
+    Ok(parameters)
+}
+
+/// Bytes of an element, in an array of one of its elements.
+fn scalar_size(element: &Element) -> u32 {
+    match element {
+        Element::Array { base, .. } => base.size(),
+        other => other.size(),
+    }
 }
 
 /// Given: elements in a block, codec, level. Completed: the filter's version in two parts, bytes of

@@ -36,6 +36,12 @@ fn filters_that_know_their_chunks() {
     assert_eq!(complete(32_001, &given, &vectors, &[7]), [2, 2, 4, 2800, 5, 1, 1]);
     let opaque = Element::Other { size: 300 };
     assert_eq!(complete(32_001, &given, &opaque, &[7]), [2, 2, 1, 2100, 5, 1, 1]);
+    // As hdf5plugin 7.1 stores them.
+    assert_eq!(complete(32_026, &given, &f4, &[7]), [1, 0, 4, 28, 5, 1, 1]);
+    assert_eq!(complete(32_026, &given, &f4, &[50, 30]), [1, 0, 4, 6000, 5, 1, 1, 2, 50, 30]);
+    assert_eq!(complete(32_026, &given, &vectors, &[7]), [1, 0, 4, 2800, 5, 1, 1]);
+    assert_eq!(complete(32_026, &given, &opaque, &[3, 4]), [1, 0, 300, 3600, 5, 1, 1, 2, 3, 4]);
+    assert_eq!(complete(32_026, &given, &f4, &[1; 17]), [1, 0, 4, 4, 5, 1, 1]);
     assert_eq!(complete(32_008, &[0, 2], &f4, &[7]), [0, 4, 4, 0, 2]);
 }
 

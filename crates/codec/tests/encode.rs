@@ -72,6 +72,17 @@ proptest! {
     }
 
     #[test]
+    fn blosc2_of_any_size(bytes in chunk(), size in 1_u32..300, level in 0_u32..10) {
+        for (filter, codec) in (0..4).flat_map(|filter| [0, 1, 2, 4, 5].map(|codec| (filter, codec))) {
+            let parameters = [1, 0, size, bytes.len() as u32, level, filter, codec];
+            let blosc2 = pipeline(&[(32026, &parameters)]);
+            let (mask, stored) = round_trip(&blosc2, &bytes);
+            prop_assert!(mask == 0 && stored.len() <= bytes.len() + 204);
+            round_trip(&optional(blosc2), &bytes);
+        }
+    }
+
+    #[test]
     fn szip_of_any_size(
         bytes in chunk(),
         bits in prop_oneof![1_u32..=24, Just(32), Just(64)],

@@ -4,9 +4,12 @@
 //! 0    2  msgpack: array of 14 or so, string of 8     2    8  "b2frame\0"
 //! 11   4  length of this header                       16   8  length of the frame
 //! 25   1  version and width of offsets                26   1  kind of frame, 0 contiguous
+//! 27   1  codec, 4 bits; level, 4 bits                28   1  how blocks are split
 //! 30   8  decoded length of all chunks                39   8  their encoded length
 //! 48   4  bytes of an element                         53   4  decoded length of a block
-//! 58   4  decoded length of a chunk
+//! 58   4  decoded length of a chunk                   63   2  threads; 66  2  the same
+//! 68   1  msgpack: whether the trailer has metalayers
+//! 71   6  filters, in order of encoding               77   1  codec
 //! 91      msgpack: map of names to places in this header ("metalayers"), 16-bit count, for each
 //!           name (length + 0xA0 in 1 byte), 0xD2, place in 4 bytes
 //! then    chunks; a chunk of their offsets, 8 bytes each, behind the header; trailer
@@ -18,10 +21,14 @@
 //! ```
 //! Chunks are in row-major order, so are blocks in a chunk and elements in a block. Chunks are
 //! padded to whole blocks.
+//!
+//! What is written here is a frame of one chunk and no array, which every reader takes: there is nothing
+//! to pad, and an HDF5 chunk is decoded as a whole.
 
 use crate::error::ErrorKind;
 use crate::filter::blosc::decode_chunk;
 use crate::filter::blosc_chunk::{BlockDecoder, Chunk, nan};
+use crate::filter::blosc_encode::{self, Filter, Format, Settings};
 use crate::filter::blosc_grid::{Grid, copy_block};
 use crate::uninit::{Output, fill_vec};
 
@@ -36,9 +43,25 @@ const RANK: usize = 7;
 /// Msgpack's marks.
 const FIXED_ARRAY: u8 = 0x90;
 const FIXED_STRING: u8 = 0xA0;
+const FALSE: u8 = 0xC2;
+const UINT16: u8 = 0xCD;
+const UINT32: u8 = 0xCE;
+const UINT64: u8 = 0xCF;
+const INT16: u8 = 0xD1;
 const INT32: u8 = 0xD2;
 const INT64: u8 = 0xD3;
 const BINARY32: u8 = 0xC6;
+const EXTENSION16: u8 = 0xD8;
+const ARRAY16: u8 = 0xDC;
+const MAP16: u8 = 0xDE;
+
+/// Of the frames that are written: no metalayers, and nothing but its own length in the trailer.
+const HEADER_LEN: usize = 97;
+const TRAILER_LEN: u32 = 35;
+/// Version 2, offsets of 8 bytes.
+const FLAGS: u8 = 0x12;
+/// Blocks are one stream.
+const NEVER_SPLIT: u8 = 1;
 
 /// Decodes the frame's array, or its first chunk where it has none, as libhdf5's filter does.
 pub(crate) fn decode(
@@ -62,6 +85,65 @@ pub(crate) fn decode(
             decode_array(&frame, &grid, output)
         }
     }
+}
+
+/// Encodes `input` as the parameters ask for: those that [`Settings::new`] knows, then the rank and the
+/// shape of chunks of several dimensions, which those who write arrays go by.
+pub(crate) fn encode(
+    parameters: &[u32],
+    input: &[u8],
+    output: &mut Vec<u8>,
+) -> Result<(), ErrorKind> {
+    let settings = Settings::new(Format::Blosc2, parameters)?;
+    output.clear();
+    output.resize(HEADER_LEN, 0);
+    blosc_encode::encode(input, &settings, output)?;
+    let chunks_len = output.len() - HEADER_LEN;
+    // The only chunk begins where chunks begin.
+    let offsets = Settings { level: 0, element_size: 8, filter: Filter::None, ..settings };
+    blosc_encode::encode(&0_u64.to_le_bytes(), &offsets, output)?;
+    push_trailer(output);
+    let header = header(&settings, input.len(), chunks_len, output.len());
+    output[..HEADER_LEN].copy_from_slice(&header);
+    Ok(())
+}
+
+/// The header of a frame with one chunk of `len` bytes, which takes `chunks_len`.
+fn header(settings: &Settings, len: usize, chunks_len: usize, frame_len: usize) -> Vec<u8> {
+    let int32 = |value: usize| [&[INT32][..], &(value as u32).to_be_bytes()].concat();
+    let int64 = |mark: u8, value: usize| [&[mark][..], &(value as u64).to_be_bytes()].concat();
+    let Settings { level, compressor, .. } = *settings;
+    let mut filters = [0; 16];
+    filters[5] = settings.filter_code();
+    filters[6] = compressor;
+    [
+        &[FIXED_ARRAY | 14, FIXED_STRING | MAGIC.len() as u8],
+        MAGIC,
+        &int32(HEADER_LEN),
+        &int64(UINT64, frame_len),
+        &[FIXED_STRING | 4, FLAGS, 0, compressor | (level as u8) << 4, NEVER_SPLIT],
+        &int64(INT64, len),
+        &int64(INT64, chunks_len),
+        &int32(settings.element_size.into()),
+        &int32(settings.block_len(len)),
+        &int32(len),
+        &[INT16, 0, 1, INT16, 0, 1, FALSE, EXTENSION16, 6],
+        &filters,
+        // The map of metalayers: its length with these marks, no names, no places.
+        &[FIXED_ARRAY | 3, UINT16, 0, 7, MAP16, 0, 0, ARRAY16, 0, 0],
+    ]
+    .concat()
+}
+
+/// The trailer: version, no metalayers, its length, no fingerprint.
+fn push_trailer(output: &mut Vec<u8>) {
+    let metalayers = [FIXED_ARRAY | 3, UINT16, 0, 6, MAP16, 0, 0, ARRAY16, 0, 0];
+    output.extend([FIXED_ARRAY | 4, 1]);
+    output.extend(metalayers);
+    output.push(UINT32);
+    output.extend(TRAILER_LEN.to_be_bytes());
+    output.extend([EXTENSION16, 0]);
+    output.extend([0; 16]);
 }
 
 /// Decodes block by block and copies each to its place.

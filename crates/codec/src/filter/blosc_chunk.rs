@@ -26,16 +26,16 @@ use crate::uninit::{Output, fill_vec};
 /// The last version of the format that Blosc 1 writes.
 pub(super) const VERSION_BLOSC1: u8 = 2;
 /// The newest version known.
-const VERSION_NEWEST: u8 = 5;
+pub(super) const VERSION_NEWEST: u8 = 5;
 
 pub(super) const HEADER_LEN: usize = 16;
-const EXTENDED_HEADER_LEN: usize = 32;
+pub(super) const EXTENDED_HEADER_LEN: usize = 32;
 
 /// Flags.
 pub(super) const SHUFFLED: u8 = 0x01;
 pub(super) const STORED: u8 = 0x02;
 pub(super) const BIT_SHUFFLED: u8 = 0x04;
-const DELTA_CODED: u8 = 0x08;
+pub(super) const DELTA_CODED: u8 = 0x08;
 pub(super) const NOT_SPLIT: u8 = 0x10;
 
 /// Blosc2's flags.
@@ -351,11 +351,7 @@ impl<'c, 'a> BlockDecoder<'c, 'a> {
     /// Turns differences (exclusive ors) into elements: in the first block from the element
     /// before, in the others from the same element of the first block.
     fn undo_delta(&mut self) {
-        let unit = match self.chunk.element_size {
-            size @ (1 | 2 | 4 | 8) => size,
-            size if size % 8 == 0 => 8,
-            _ => 1,
-        };
+        let unit = delta_unit(self.chunk.element_size);
         let whole = self.front.len() / unit * unit;
         if self.reference.is_empty() {
             for at in unit..whole {
@@ -367,6 +363,15 @@ impl<'c, 'a> BlockDecoder<'c, 'a> {
                 *value ^= reference;
             }
         }
+    }
+}
+
+/// Bytes of what is subtracted from one another where elements have `element_size`.
+pub(super) fn delta_unit(element_size: usize) -> usize {
+    match element_size {
+        size @ (1 | 2 | 4 | 8) => size,
+        size if size % 8 == 0 => 8,
+        _ => 1,
     }
 }
 

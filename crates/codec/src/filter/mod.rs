@@ -89,6 +89,7 @@ pub(crate) fn encoder(id: u16) -> Option<Encoder> {
         registry::BZIP2 => Encoder::Always(bzip2::encode),
         registry::LZF => Encoder::IfSmaller(lzf::encode),
         registry::BLOSC => Encoder::IfSmaller(blosc::encode),
+        registry::BLOSC2 => Encoder::IfSmaller(blosc2::encode),
         registry::LZ4 => Encoder::Always(lz4::encode),
         registry::BITSHUFFLE => Encoder::Always(bitshuffle::encode),
         registry::ZSTD => Encoder::Always(zstd::encode),
