@@ -13,10 +13,13 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCES = Path(__file__).resolve().parent / "capi"
 #: The sonames under which programs look for libnetcdf.
 SONAMES = ("libnetcdf.so.19", "libnetcdf.so.22", "libnetcdf.so")
+#: What ThreadSanitizer is built for; Rust's own build then has none of it.
+TARGET = "x86_64-unknown-linux-gnu"
 #: What programs are made of, beside the source of their name.
 PROGRAMS = {
     "read": ("walk", "log"),
     "memory": ("walk", "log"),
+    "callbacks": ("walk", "log"),
     "every": ("table", "arguments", "fixture", "walk", "log"),
     "random": ("table", "arguments", "fixture", "walk", "log"),
 }
@@ -48,25 +51,60 @@ class Libraries:
         )
 
 
-def _built_library():
-    """Our library: the one that ISOTACH_NETCDF_LIBRARY names, or built where it is not yet."""
-    if named := os.environ.get("ISOTACH_NETCDF_LIBRARY"):
-        return Path(named).resolve()
-    command = ["cargo", "build", "--locked", "--package", "isotach-libnetcdf"]
-    command += ["--message-format", "json"]
-    built = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
+def _build(*options, toolchain=None, **variables):
+    """Builds our library; its path."""
+    command = ["cargo", *([toolchain] if toolchain else []), "build", "--locked", *options]
+    command += ["--package", "isotach-libnetcdf", "--message-format", "json"]
+    environment = os.environ | variables
+    built = subprocess.run(
+        command, cwd=ROOT, env=environment, check=True, stdout=subprocess.PIPE, text=True
+    )
     messages = map(json.loads, built.stdout.splitlines())
     files = (file for message in messages for file in message.get("filenames", []))
     return next(file for file in files if Path(file).name == "libnetcdf.so")
 
 
-@pytest.fixture(scope="session")
-def libraries(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("library")
-    library = _built_library()
+def _in_folder(library, folder):
     for name in SONAMES:
         (folder / name).symlink_to(library)
     return Libraries(folder)
+
+
+@pytest.fixture(scope="session")
+def libraries(tmp_path_factory):
+    """The original, and ours: the one that ISOTACH_NETCDF_LIBRARY names, or built as it is."""
+    named = os.environ.get("ISOTACH_NETCDF_LIBRARY")
+    library = Path(named).resolve() if named else _build()
+    return _in_folder(library, tmp_path_factory.mktemp("library"))
+
+
+@pytest.fixture(scope="session")
+def thread_sanitizer():
+    """The runtime of ThreadSanitizer that a nightly compiler has; its sources must be there too."""
+    sysroot = ["rustc", "+nightly", "--print", "sysroot"]
+    try:
+        found = subprocess.run(sysroot, check=True, capture_output=True, text=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("LEFT OUT: there is no nightly Rust: rustup toolchain install nightly")
+    rust = Path(found.stdout.strip()) / "lib" / "rustlib"
+    runtime = rust / TARGET / "lib" / "librustc-nightly_rt.tsan.a"
+    if not runtime.exists() or not (rust / "src").exists():
+        pytest.skip("LEFT OUT: nightly Rust lacks rust-src, or ThreadSanitizer's runtime")
+    return runtime
+
+
+@pytest.fixture(scope="session")
+def watched_libraries(thread_sanitizer, tmp_path_factory):
+    """Ours once more, and Rust's own library in it, so that the sanitizer sees every access."""
+    folder = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    library = _build(
+        "-Zbuild-std",
+        f"--target={TARGET}",
+        f"--target-dir={folder / 'thread-sanitizer'}",
+        toolchain="+nightly",
+        RUSTFLAGS="-Zsanitizer=thread",
+    )
+    return _in_folder(library, tmp_path_factory.mktemp("watched_library"))
 
 
 @pytest.fixture(scope="session")
@@ -102,5 +140,23 @@ def c_program(netcdf_h, tmp_path_factory):
         flags = ["-lnetcdf", "-lpthread", "-ldl"]
         subprocess.run(["gcc", *objects, "-o", folder / name, *flags], check=True)
         return folder / name
+
+    return program
+
+
+@pytest.fixture(scope="session")
+def watched_program(netcdf_h, thread_sanitizer, tmp_path_factory):
+    """The same for a program whose accesses to memory ThreadSanitizer sees."""
+    folder = tmp_path_factory.mktemp("watched_programs")
+
+    def program(name):
+        target, source = folder / name, SOURCES / f"{name}.c"
+        compiled = ["gcc", "-O1", "-g", "-fsanitize=thread", "-c", source, "-o", f"{target}.o"]
+        subprocess.run(compiled, check=True)
+        # The library finds the runtime in the program: all of it must be there, and be exported.
+        runtime = ["-rdynamic", "-Wl,--whole-archive", thread_sanitizer, "-Wl,--no-whole-archive"]
+        flags = [*runtime, "-lnetcdf", "-lpthread", "-ldl", "-lm"]
+        subprocess.run(["gcc", f"{target}.o", "-o", target, *flags], check=True)
+        return target
 
     return program

@@ -10,7 +10,14 @@ from pathlib import Path
 import netCDF4
 import numpy as np
 import pytest
-from capi_library import c_program, libraries, netcdf_h  # noqa: F401
+from capi_library import (  # noqa: F401
+    c_program,
+    libraries,
+    netcdf_h,
+    thread_sanitizer,
+    watched_libraries,
+    watched_program,
+)
 from numpy import ma
 
 CORPUS = Path(

@@ -8,10 +8,12 @@ import itertools
 import json
 import re
 import shutil
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from capi_library import ROOT
 from conftest import CORPUS, corpus_files
 
 FORMATS = {"classic": 1, "64bit-offset": 2, "netcdf4": 3, "netcdf4-classic": 4, "64bit-data": 5}
@@ -21,16 +23,18 @@ SOURCES = Path(__file__).parent
 DIFFERENCES = json.loads((SOURCES / "differences.json").read_text(encoding="utf-8"))
 #: The same for files of the corpus.
 CORPUS_DIFFERENCES = json.loads((SOURCES / "corpus_differences.json").read_text(encoding="utf-8"))
+#: The filter of the plugin that tests compile.
+FILTER = 300
 #: The most lines that a failure shows.
 SHOWN = 25
 
 
-def on_both(libraries, command, folder, most_seconds=600):
+def on_both(libraries, command, folder, most_seconds=600, env=None):
     """What a program prints on the original and on ours, which run at the same time."""
 
     def run(ours):
         place = folder / ("ours" if ours else "original")
-        done = libraries.run(command, ours, place, most_seconds)
+        done = libraries.run(command, ours, place, most_seconds, env=env or {})
         lines = done.stdout.decode("utf-8", "replace").splitlines()
         return lines, done.returncode, done.stderr.decode("utf-8", "replace")
 
@@ -143,24 +147,55 @@ def test_memory(libraries, c_program, tmp_path):
     check(*on_both(libraries, [c_program("memory")], tmp_path))
 
 
+@pytest.fixture
+def plugin(tmp_path):
+    """The environment in which the plugin for the filter FILTER is found."""
+    source = ROOT / "crates" / "capi" / "tests" / "plugin.c"
+    command = ["gcc", "-shared", "-fPIC", "-w", f"-DID={FILTER}", source]
+    subprocess.run([*command, "-o", tmp_path / "libtest.so"], check=True)
+    return {"HDF5_PLUGIN_PATH": str(tmp_path)}
+
+
+def test_callbacks(libraries, c_program, tmp_path, plugin):
+    """A plugin's filter; what parsers hand out; tables of formats."""
+    check(*on_both(libraries, [c_program("callbacks"), FILTER], tmp_path, env=plugin))
+
+
 def test_threads(libraries, c_program, tmp_path):
     """Eight threads, which the original does not bear."""
     done = libraries.run([c_program("threads"), 3], True, tmp_path)
     assert done.returncode == 0, done.stderr.decode()
 
 
-VALGRIND = ["valgrind", "-q", "--error-exitcode=9"]
+#: What a program returns in which ThreadSanitizer has found something.
+RACE = 66
+
+
+@pytest.mark.long
+def test_threads_do_not_race(watched_libraries, watched_program, tmp_path):
+    """The same under ThreadSanitizer. It needs no suppressions, and sees a race that there is."""
+    options = {"TSAN_OPTIONS": f"exitcode={RACE}"}
+    for arguments, expected in (([3], 0), ([1, "race"], RACE)):
+        command = [watched_program("threads"), *arguments]
+        done = watched_libraries.run(command, True, tmp_path, env=options)
+        assert done.returncode == expected, done.stderr.decode()[-4000:]
+
+
+MEMCHECK = ["valgrind", "-q", "--error-exitcode=9", "--leak-check=full"]
+MEMCHECK += ["--show-leak-kinds=definite", "--errors-for-leak-kinds=definite"]
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("program", "arguments"),
-    [("memory", []), *(("random", [number, 5, 200]) for number in FORMATS.values())],
+    [
+        ("memory", []),
+        ("callbacks", [FILTER, "all"]),
+        *(("random", [number, 5, 200]) for number in FORMATS.values()),
+    ],
 )
-def test_no_leak_and_no_stray_access(libraries, c_program, tmp_path, program, arguments):
+def test_no_leak_and_no_stray_access(libraries, c_program, tmp_path, plugin, program, arguments):
     if not shutil.which("valgrind"):
         pytest.skip("LEFT OUT: there is no valgrind")
-    flags = ["--leak-check=full", "--errors-for-leak-kinds=definite"]
-    command = [*VALGRIND, *flags, c_program(program), *arguments]
-    done = libraries.run(command, True, tmp_path)
+    done = libraries.run([*MEMCHECK, c_program(program), *arguments], True, tmp_path, env=plugin)
     assert done.returncode == 0, done.stderr.decode()[-4000:]
