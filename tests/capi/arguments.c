@@ -13,7 +13,7 @@ static struct {
     const char *function;
     struct plan plan;
     struct choices choices;
-    int ncid, varid;
+    int ncid, varid, dimid;
     nc_type type;
     const char *name;
     int hazard;
@@ -94,9 +94,9 @@ int pick_dimid(const char *argument)
 {
     static const int wrong[] = {-1, 77, INT_MAX};
     int choice = choose(argument, 6, 3, 0);
-    int dimid = choice < 6 ? choice : wrong[choice - 6];
-    log_add("%d", dimid);
-    return dimid;
+    call.dimid = choice < 6 ? choice : wrong[choice - 6];
+    log_add("%d", call.dimid);
+    return call.dimid;
 }
 
 /* Each integer by its name: the usual value first, the right ones, and how many of those there are. */
@@ -204,13 +204,23 @@ nc_type pick_type(const char *argument)
                                       NC_USHORT, NC_UINT, NC_INT64, NC_UINT64, NC_STRING, POINT,     COLOUR,
                                       BLOB,     LIST,    NAMES,    STATION};
     static const nc_type wrong[] = {NC_NAT, 13, 31, 60, -1};
-    enum { ATOMIC = 12, WRONG = COUNT(wrong) };
+    /* Of what is no integer the original makes enumerations that it cannot store. */
+    static const nc_type integers[] = {NC_INT, NC_BYTE, NC_SHORT, NC_UBYTE, NC_USHORT, NC_UINT, NC_INT64, NC_UINT64};
+    enum { ATOMIC = 12, WRONG = COUNT(wrong), INTEGERS = COUNT(integers) };
+    if (has("def_enum")) {
+        int choice = choose(argument, INTEGERS, WRONG, 0);
+        call.type = choice < INTEGERS ? integers[choice] : wrong[choice - INTEGERS];
+        log_add("%d", call.type);
+        return call.type;
+    }
     /* Where the original takes any user-defined type for the one it hoped for, they are a hazard. */
     int right = COUNT(fitting) - (has("put_att_") || has("compound_field") ? 6 : 0);
     int usual = has("enum") ? 13 : has("opaque") ? 14 : has("vlen") ? 15 : has("compound") ? 12 : 0;
     if (is(argument, "base_typeid") || is(argument, "field_typeid"))
         usual = 0;
-    int choice = choose(argument, right, WRONG, COUNT(fitting) - right);
+    /* Sequences of what is no type the original takes all the same, and cannot store them. */
+    int is_trap = call.plan.strategy == RANDOM && has("def_vlen");
+    int choice = choose(argument, right, is_trap ? 0 : WRONG, COUNT(fitting) - right);
     if (choice >= right + WRONG)
         call.type = fitting[choice - WRONG];
     else if (choice >= right)
@@ -241,6 +251,69 @@ static int breaks_file(const char *name)
     return fixture.format == NC_FORMAT_NETCDF4 && is_taken && names_objects && !is_own;
 }
 
+/* What in a group has a name, one bit each. */
+enum { DIMENSION = 1, VARIABLE = 2, TYPE = 4, GROUP = 8 };
+
+static int kinds_of(int group, const char *name)
+{
+    int dimid, varid, other, kinds = 0;
+    nc_type type;
+    if (nc_inq_dimid(group, name, &dimid) == NC_NOERR)
+        kinds |= DIMENSION;
+    if (nc_inq_varid(group, name, &varid) == NC_NOERR)
+        kinds |= VARIABLE;
+    if (nc_inq_typeid(group, name, &type) == NC_NOERR && type > NC_MAX_ATOMIC_TYPE)
+        kinds |= TYPE;
+    if (nc_inq_ncid(group, name, &other) == NC_NOERR)
+        kinds |= GROUP;
+    return kinds;
+}
+
+static int is_own_dimension(void)
+{
+    static int dimids[NC_MAX_DIMS];
+    int count = 0;
+    if (nc_inq_dimids(call.ncid, &count, dimids, 0) != NC_NOERR)
+        return 0;
+    for (int i = 0; i < count; i++)
+        if (dimids[i] == call.dimid)
+            return 1;
+    return 0;
+}
+
+/* The same in long sequences: a name that a thing of another kind has, or had, in a netCDF-4 file. Later
+ * calls would have to work on what the original has left then. */
+static const char *name_for_sequence(const char *name)
+{
+    static char old[NC_MAX_NAME + 1];
+    int renames = has("rename") && !has("_att"), group = call.ncid, kinds;
+    int kind = has("dim")                  ? DIMENSION
+               : has("var")                ? VARIABLE
+               : has("grp")                ? GROUP
+               : has("nc_def_") || renames ? TYPE
+                                           : 0;
+    int defines = has("nc_def_") || has("dimdef") || has("vardef") || renames;
+    if (!defines || (fixture.format != NC_FORMAT_NETCDF4 && fixture.format != NC_FORMAT_NETCDF4_CLASSIC))
+        return name;
+    if (kind == GROUP && renames)
+        nc_inq_grp_parent(call.ncid, &group);
+    kinds = kinds_of(group, name);
+    if (renames && kind == DIMENSION && nc_inq_dimname(group, call.dimid, old) == NC_NOERR)
+        kinds |= kinds_of(group, old);
+    else if (renames && kind == VARIABLE && nc_inq_varname(group, call.varid, old) == NC_NOERR)
+        kinds |= kinds_of(group, old);
+    else
+        old[0] = 0;
+    /* The original takes a dimension for one of the group that is named. */
+    if (renames && kind == DIMENSION && !is_own_dimension())
+        return "/";
+    if (!(kinds & ~kind))
+        return name;
+    if (kinds & kind && old[0])
+        return old;
+    return kind == DIMENSION ? "fresh_d" : kind == VARIABLE ? "fresh_v" : kind == GROUP ? "fresh_g" : "fresh_t";
+}
+
 const char *pick_name(const char *argument)
 {
     static char longest[NC_MAX_NAME + 1], too_long[NC_MAX_NAME + 2];
@@ -268,7 +341,9 @@ const char *pick_name(const char *argument)
         call.name = right[(choice + usual) % COUNT(right)];
     else
         call.name = choice < COUNT(right) + COUNT(wrong) ? wrong[choice - COUNT(right)] : NULL;
-    if (call.name && breaks_file(call.name))
+    if (call.name && call.plan.strategy == RANDOM)
+        call.name = name_for_sequence(call.name);
+    else if (call.name && breaks_file(call.name))
         call.name = "fresh";
     log_text(call.name);
     return call.name;
@@ -465,6 +540,26 @@ static void log_given(const struct given *one)
         log_values(call.ncid, size ? one->type : NC_UBYTE, one->memory, count);
 }
 
+/* Gives a new type a member: without one the original stores nothing of the file. */
+static void complete_type(const void *memory)
+{
+    nc_type type;
+    long long zero = 0;
+    memcpy(&type, memory, sizeof type);
+    if (has("def_compound"))
+        nc_insert_compound(call.ncid, type, "first", 0, NC_BYTE);
+    else if (has("def_enum"))
+        nc_insert_enum(call.ncid, type, "zero", &zero);
+}
+
+/* Takes away what the original leaves of an attribute that it refused. */
+static void mend_attribute(int status)
+{
+    if (status != NC_NOERR && status != NC_ERANGE && call.name
+        && (has("put_att") || has("attput") || has("copy_att") || has("attcopy")))
+        nc_del_att(call.ncid, call.varid, call.name);
+}
+
 void ended(int status)
 {
     log_add(" = %d", status);
@@ -480,8 +575,12 @@ void ended(int status)
     }
     if ((is(call.function, "nccreate") || is(call.function, "ncopen")) && status > 0)
         log_add(" closed %d", nc_close(status));
-    if (status == NC_NOERR && given_count)
+    if (status == NC_NOERR && given_count) {
+        complete_type(given[given_count - 1].memory);
         learn_ids(call.function, given[given_count - 1].memory, call.plan.strategy == RANDOM);
+    }
+    if (call.plan.strategy == RANDOM)
+        mend_attribute(status);
     log_end();
 }
 

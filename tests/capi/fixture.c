@@ -63,6 +63,8 @@ static void define_types(int ncid)
     MUST(nc_insert_compound(ncid, station, "name", offsetof(struct station, name), NC_STRING));
     MUST(nc_insert_compound(ncid, station, "values", offsetof(struct station, values), list));
     MUST(nc_insert_compound(ncid, station, "at", offsetof(struct station, at), NC_DOUBLE));
+    /* Stored, they take no more members, whoever uses them. */
+    MUST(nc_sync(ncid));
 }
 
 static void define_attributes(int ncid, int varid, int last)

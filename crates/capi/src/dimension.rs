@@ -6,6 +6,7 @@ use std::ptr::null_mut;
 use isotach::Format;
 
 use crate::boundary::{answer, counted, put, put_list, put_text, text};
+use crate::group::at_path;
 use crate::handle;
 use crate::model::{DimensionNode, GroupNode};
 use crate::status::{Outcome, Status};
@@ -75,16 +76,25 @@ pub unsafe extern "C" fn nc_rename_dim(group: c_int, id: c_int, name: *const c_c
     })
 }
 
-/// The id of the dimension of that name in the group or the nearest above it.
+/// The id of the dimension of that name in the group or the nearest above it, or at that path.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_dimid(group: c_int, name: *const c_char, id: *mut c_int) -> c_int {
     answer(|| {
         let (file, group) = handle::group(group)?;
         // SAFETY: the caller's string.
         let name = file.sought_name(unsafe { text(name) }, Status::EBADDIM)?;
-        let found = group.group().find_dimension(&name)?.ok_or(Status::EBADDIM)?;
+        let path = if file.is_hdf5() { at_path(&file, &name)? } else { None };
+        let found = match path {
+            Some((group, name)) => {
+                let dimensions = group.group().dimensions()?;
+                let found = dimensions.iter().find(|dimension| dimension.name() == name);
+                // So netCDF-C has it.
+                found.ok_or(Status::EBADTYPE)?.id()
+            }
+            None => group.group().find_dimension(&name)?.ok_or(Status::EBADDIM)?.id(),
+        };
         // SAFETY: the caller's place for an id.
-        unsafe { put(id, found.id()) };
+        unsafe { put(id, found) };
         Ok(())
     })
 }

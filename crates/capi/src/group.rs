@@ -66,6 +66,23 @@ pub(crate) fn descend(
     names.try_fold(group, |group, name| child(file, &group, name))
 }
 
+/// The group and the name that a path from the root means; `None` for a name without slashes.
+///
+/// # Errors
+/// `NC_EINVAL` for a path that names no group or does not begin at the root; those of [`descend`].
+pub(crate) fn at_path<'a>(
+    file: &OpenFile,
+    name: &'a str,
+) -> Outcome<Option<(Arc<GroupNode>, &'a str)>> {
+    match name.rsplit_once('/') {
+        None => Ok(None),
+        Some((path, name)) if path.starts_with('/') => {
+            Ok(Some((descend(file, file.group(0)?, path)?, name)))
+        }
+        Some(_) => Err(Status::EINVAL),
+    }
+}
+
 /// Defines a group.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_def_grp(parent: c_int, name: *const c_char, id: *mut c_int) -> c_int {

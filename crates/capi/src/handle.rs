@@ -61,11 +61,11 @@ pub(crate) fn insert(file: OpenFile) -> Outcome<c_int> {
     Ok(id)
 }
 
-/// The open file that an id of it or of one of its groups means.
+/// The open file that an id of it or of one of its groups means, whether or not there is such a group.
 ///
 /// # Errors
 /// `NC_EBADID`.
-pub(crate) fn file(id: c_int) -> Outcome<Arc<OpenFile>> {
+pub(crate) fn any_file(id: c_int) -> Outcome<Arc<OpenFile>> {
     let (place, group) = parts(id)?;
     let files = FILES.read().unwrap_or_else(PoisonError::into_inner);
     let file = files.get(place).and_then(Option::as_ref).ok_or(Status::EBADID)?;
@@ -76,27 +76,41 @@ pub(crate) fn file(id: c_int) -> Outcome<Arc<OpenFile>> {
     Ok(Arc::clone(file))
 }
 
+/// The open file that an id of it or of one of its groups means.
+///
+/// # Errors
+/// `NC_EBADID`.
+pub(crate) fn file(id: c_int) -> Outcome<Arc<OpenFile>> {
+    group(id).map(|(file, _)| file)
+}
+
 /// The open file and the group that an id means.
 ///
 /// # Errors
 /// `NC_EBADID`.
 pub(crate) fn group(id: c_int) -> Outcome<(Arc<OpenFile>, Arc<GroupNode>)> {
-    let file = file(id)?;
+    let file = any_file(id)?;
     let (_, number) = parts(id)?;
     let group = file.group(number)?;
     Ok((file, group))
 }
 
-/// Takes a file out of the table: no call finds it any more.
+/// The open file whose own id that is.
 ///
 /// # Errors
 /// `NC_EBADID`; `NC_EBADGRPID` where the id is that of a group below the root.
+pub(crate) fn root(id: c_int) -> Outcome<Arc<OpenFile>> {
+    let (file, group) = group(id)?;
+    if group.parent.is_some() { Err(Status::EBADGRPID) } else { Ok(file) }
+}
+
+/// Takes a file out of the table: no call finds it any more.
+///
+/// # Errors
+/// Those of [`root`].
 pub(crate) fn remove(id: c_int) -> Outcome<Arc<OpenFile>> {
-    let (place, group) = parts(id)?;
-    file(id)?;
-    if group != 0 {
-        return Err(Status::EBADGRPID);
-    }
+    root(id)?;
+    let (place, _) = parts(id)?;
     let mut files = FILES.write().unwrap_or_else(PoisonError::into_inner);
     let removed = files.get_mut(place).and_then(Option::take).ok_or(Status::EBADID)?;
     outdate();

@@ -302,16 +302,24 @@ impl OpenFile {
         }
     }
 
-    /// Goes to data mode.
+    /// Goes to data mode. A netCDF-4 file does so whatever fails, with all definitions but the one that cannot
+    /// be; of that one the next call tells again.
     pub(crate) fn end_definitions(&self, phase: &mut Phase, room: HeaderRoom) -> Outcome {
-        self.commit_types()?;
+        let types = self.commit_types();
+        let ended = self.settle(room);
+        if ended.is_ok() || self.is_hdf5() {
+            self.writer()?.hold_commits(false);
+            *phase = Phase::Data;
+        }
+        types.and(ended)
+    }
+
+    /// Has the engine know all that was defined.
+    fn settle(&self, room: HeaderRoom) -> Outcome {
         let mut open_variables = self.open_variables();
         open_variables.iter().try_for_each(|variable| hand_over(variable))?;
-        let writer = self.writer()?;
-        writer.end_definitions(room)?;
-        writer.hold_commits(false);
+        self.writer()?.end_definitions(room)?;
         open_variables.drain(..).for_each(|variable| variable.close());
-        *phase = Phase::Data;
         Ok(())
     }
 

@@ -22,15 +22,15 @@ unsafe fn define(
     size_of: impl FnOnce(&OpenFile) -> Outcome<usize>,
     id: *mut c_int,
 ) -> Outcome {
-    handle::file(group)?.check_hdf5()?;
+    handle::any_file(group)?.check_hdf5()?;
     // SAFETY: by this function's contract.
     let name = checked(unsafe { text(name) }?)?;
     let (file, group) = handle::group(group)?;
     if file.has_modes() {
         return Err(Status::ESTRICTNC3);
     }
-    // As in netCDF-C a file that is only read may have more types in memory.
-    let _alone = if file.writer.is_some() { file.defining()? } else { file.phase_mut() };
+    // As in netCDF-C this is no matter of modes, and a file that is only read may have more types in memory.
+    let _alone = file.phase_mut();
     let size = size_of(&file)?;
     if file.is_taken(&group, &name)? {
         return Err(Status::ENAMEINUSE);
@@ -136,7 +136,7 @@ unsafe fn insert_field(
     axes: c_int,
     lens: *const c_int,
 ) -> Outcome {
-    handle::file(group)?.check_hdf5()?;
+    handle::any_file(group)?.check_hdf5()?;
     // SAFETY: the caller's string.
     let name = checked(unsafe { text(name) }?)?.into_owned();
     let (file, _) = handle::group(group)?;
@@ -161,7 +161,7 @@ pub unsafe extern "C" fn nc_insert_enum(
     value: *const c_void,
 ) -> c_int {
     answer(|| {
-        handle::file(group)?.check_hdf5()?;
+        handle::any_file(group)?.check_hdf5()?;
         // SAFETY: the caller's string.
         let name = checked(unsafe { text(name) }?)?.into_owned();
         let (file, _) = handle::group(group)?;

@@ -210,6 +210,7 @@ fn dimensions_have_ids_of_the_whole_file_and_are_seen_from_below() {
         assert_eq!(dimension_id(below, "x"), Ok(1));
         assert_eq!(dimension_id(below, "t"), Ok(2));
         assert_eq!(dimension_id(root, "u"), Err(Status::EBADDIM));
+        assert_eq!(dimension_id(root, "/above/below/u"), Ok(3), "by its path");
         let ids = |group, with_parents| {
             let (mut count, mut ids) = (0, [-1; 8]);
             // SAFETY: places for a count and all ids.

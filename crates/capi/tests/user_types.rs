@@ -207,6 +207,30 @@ fn types_are_checked_when_they_are_committed() {
     assert_eq!(committed(vlen), EBADTYPE);
 }
 
+#[test]
+fn a_type_that_cannot_be_stored_costs_nothing_else() {
+    let folder = Folder::new();
+    let file = folder.create(NETCDF4);
+    let colour = made!(nc_def_enum(file, INT, c"colour".as_ptr()));
+    let variable = made!(nc_def_var(file, c"v".as_ptr(), INT, 0, null()));
+    let put = |value: c_int| call!(nc_put_var(file, variable, (&raw const value).cast()));
+    assert_eq!([put(4), put(5)], [EINVAL, 0], "definitions end, but for the type");
+    assert_eq!(call!(nc_close(file)), EINVAL, "the id stays, as the program may mend the type");
+    let stored = folder.open();
+    let mut value: c_int = 0;
+    assert_eq!(call!(nc_get_var(stored, variable, (&raw mut value).cast())), 0);
+    assert_eq!(value, 5);
+    assert_eq!(call!(nc_close(stored)), 0);
+
+    let red: c_int = 1;
+    assert_eq!(call!(nc_insert_enum(file, colour, c"red".as_ptr(), (&raw const red).cast())), 0);
+    assert_eq!(call!(nc_close(file)), 0);
+    let file = folder.open();
+    let mut id = 0;
+    assert_eq!(call!(nc_inq_typeid(file, c"colour".as_ptr(), &raw mut id)), 0);
+    assert_eq!(call!(nc_close(file)), 0);
+}
+
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct List {

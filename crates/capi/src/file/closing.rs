@@ -1,8 +1,8 @@
 //! What becomes of a file: stored, brought up to date, closed, left as it was, deleted.
 
 use std::ffi::{c_char, c_int};
-use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::{Arc, Once};
 
 use isotach::{File, HeaderRoom};
 
@@ -15,7 +15,7 @@ use crate::status::{Outcome, Status};
 /// Closes a file; what was changed is stored.
 #[unsafe(no_mangle)]
 pub extern "C" fn nc_close(id: c_int) -> c_int {
-    answer(|| close(&*handle::remove(id)?).map(drop))
+    answer(|| close(&*take(id)?).map(drop))
 }
 
 /// Stores what was changed, for everybody to see; a file that is only read is looked at again.
@@ -24,16 +24,36 @@ pub extern "C" fn nc_sync(id: c_int) -> c_int {
     answer(|| {
         let file = handle::file(id)?;
         let Some(writer) = &file.writer else { return file.refresh() };
-        let _phase = file.moving_values()?;
+        let mut phase = file.phase_mut();
+        if file.has_modes() && *phase != Phase::Data {
+            return Err(Status::EINDEFINE);
+        }
+        if file.is_hdf5() {
+            file.end_definitions(&mut phase, HeaderRoom::default())?;
+        }
         Ok(writer.commit()?)
     })
+}
+
+/// Takes out the file whose own id that is, to close it. It stays where a netCDF-4 file has definitions that
+/// cannot be stored: the program may mend them.
+pub(super) fn take(id: c_int) -> Outcome<Arc<OpenFile>> {
+    let file = handle::root(id)?;
+    if let Some(writer) = file.writer.as_ref().filter(|_| file.is_hdf5())
+        && let Err(status) = file.end_definitions(&mut file.phase_mut(), HeaderRoom::default())
+    {
+        writer.commit()?;
+        return Err(status);
+    }
+    handle::remove(id)
 }
 
 /// Closes a file without what was changed in define mode: a new file is gone.
 #[unsafe(no_mangle)]
 pub extern "C" fn nc_abort(id: c_int) -> c_int {
     answer(|| {
-        let file = handle::remove(id)?;
+        // Any group stands for its file.
+        let file = handle::remove(handle::file(id)?.id)?;
         let phase = *file.phase();
         match (&file.writer, phase) {
             (Some(_), Phase::Creating) => {
@@ -76,6 +96,7 @@ pub(super) fn close(file: &OpenFile) -> Outcome<Option<Vec<u8>>> {
         let mut phase = file.phase_mut();
         if *phase != Phase::Data
             && let Err(status) = file.end_definitions(&mut phase, HeaderRoom::default())
+            && !file.is_hdf5()
         {
             drop(phase);
             discard(file)?;

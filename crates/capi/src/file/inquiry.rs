@@ -50,7 +50,7 @@ pub unsafe extern "C" fn nc_inq(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_path(id: c_int, len: *mut usize, path: *mut c_char) -> c_int {
     answer(|| {
-        let file = handle::file(id)?;
+        let file = handle::any_file(id)?;
         let bytes = file.path.as_bytes_with_nul();
         // SAFETY: the caller's places; that for the path has the length that he was told.
         unsafe {

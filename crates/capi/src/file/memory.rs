@@ -14,7 +14,6 @@ use super::library::edit_options;
 use super::mode::{Mode, NC_INMEMORY, NC_MMAP, NC_NETCDF4, NC_PERSIST, NC_WRITE};
 use super::{closing, creating, opening, path};
 use crate::boundary::{answer, put};
-use crate::handle;
 use crate::model::{OpenFile, Phase};
 use crate::status::{Outcome, Status};
 
@@ -260,7 +259,7 @@ pub unsafe extern "C" fn nc_create_mem(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_close_memio(id: c_int, info: *mut NC_memio) -> c_int {
     answer(|| {
-        let file = handle::remove(id)?;
+        let file = closing::take(id)?;
         let bytes = closing::close(&file)?;
         if let Some(memory) = file.memory.as_ref().filter(|_| !info.is_null()) {
             // SAFETY: the caller's place for the memory.

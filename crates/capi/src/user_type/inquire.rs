@@ -7,7 +7,7 @@ use std::sync::Arc;
 use isotach::model::{DataType, names};
 
 use crate::boundary::{answer, counted, put, put_list, put_text, text};
-use crate::group::{descend, enhanced};
+use crate::group::{at_path, enhanced};
 use crate::handle;
 use crate::model::{LAST_ATOMIC, OpenFile, TypeClass, TypeNode, atomic, class, enum_value};
 use crate::status::{Outcome, Status};
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn nc_inq_type(
             }
             return Ok(());
         }
-        if id <= 0 || !handle::file(group)?.is_hdf5() {
+        if id <= 0 || !handle::file(group).is_ok_and(|file| file.is_hdf5()) {
             return Err(Status::EBADTYPE);
         }
         let node = user_type(group, id)?;
@@ -401,17 +401,10 @@ pub unsafe extern "C" fn nc_inq_typeid(group: c_int, name: *const c_char, id: *m
 
 fn named_type(group: c_int, name: &str) -> Outcome<c_int> {
     let (file, group) = handle::group(group)?;
-    if !name.starts_with('/') && name.contains('/') {
-        return Err(Status::EINVAL);
-    }
     let name = looked_for(name)?;
     let in_group =
         |number: u16, name: &str| file.find_type(|node| node.group == number && node.name == name);
-    if let Some((path, name)) = name.rsplit_once('/') {
-        if path.is_empty() {
-            return Err(Status::EINVAL);
-        }
-        let group = descend(&file, file.group(0)?, path)?;
+    if let Some((group, name)) = at_path(&file, &name)? {
         return in_group(group.number, name);
     }
     for group in file.with_ancestors(group) {
@@ -432,17 +425,21 @@ pub unsafe extern "C" fn nc_inq_type_equal(
     equal: *mut c_int,
 ) -> c_int {
     answer(|| {
-        let file = handle::file(group_a)?;
+        let file = handle::any_file(group_a)?;
         if equal.is_null() {
             return Ok(());
         }
         if a <= 0 || b <= 0 {
             return Err(Status::EINVAL);
         }
-        let last_known = if file.is_hdf5() { LAST_ATOMIC + 1 } else { LAST_CLASSIC };
-        let both_are_known = a <= last_known && b <= last_known;
+        // One number behind the last type counts as one that is known.
+        let is_known = if file.is_hdf5() {
+            a <= LAST_ATOMIC + 1 || b <= LAST_ATOMIC
+        } else {
+            a <= LAST_CLASSIC && b <= LAST_CLASSIC
+        };
         let one_is_atomic = (a <= LAST_ATOMIC) != (b <= LAST_ATOMIC);
-        let found = if both_are_known || one_is_atomic {
+        let found = if is_known || one_is_atomic {
             a == b
         } else if !file.is_hdf5() {
             false

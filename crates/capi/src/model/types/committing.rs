@@ -15,20 +15,26 @@ impl OpenFile {
     /// Gives the engine the types that were still open, in order: from now on they stay as they are.
     ///
     /// # Errors
-    /// For the first that cannot be, which stays open as do those after it: `NC_EBADTYPE` where it is made
-    /// of a type that is none, `NC_EINVAL` for an enumeration without members, `NC_EHDFERR` for all that
-    /// HDF5 refuses.
+    /// Of the first that cannot be, which stays open as do those that are made of it: `NC_EBADTYPE` where it
+    /// is made of a type that is none, `NC_EINVAL` for an enumeration without members, `NC_EHDFERR` for all
+    /// that HDF5 refuses.
     pub(crate) fn commit_types(&self) -> Outcome {
         let mut types = self.types.write().unwrap_or_else(PoisonError::into_inner);
+        let mut outcome = Ok(());
         for index in 0..types.nodes.len() {
-            let Some(node) = types.nodes.get(index).filter(|node| node.user.is_none()) else {
-                continue;
-            };
-            let user = node.finished(&types)?;
-            let defined = self.group(node.group)?.writing()?.define_type(user)?;
-            if let (Some(node), DataType::User(user)) = (types.nodes.get_mut(index), defined) {
-                Arc::make_mut(node).user = Some(user);
-            }
+            outcome = outcome.and(self.commit_type(&mut types, index));
+        }
+        outcome
+    }
+
+    fn commit_type(&self, types: &mut Types, index: usize) -> Outcome {
+        let Some(node) = types.nodes.get(index).filter(|node| node.user.is_none()) else {
+            return Ok(());
+        };
+        let user = node.finished(types)?;
+        let defined = self.group(node.group)?.writing()?.define_type(user)?;
+        if let (Some(node), DataType::User(user)) = (types.nodes.get_mut(index), defined) {
+            Arc::make_mut(node).user = Some(user);
         }
         Ok(())
     }
