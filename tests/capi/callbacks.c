@@ -35,7 +35,7 @@ static void define(int ncid, unsigned filter)
     nc_type type;
     CALL(nc_def_dim, ncid, "row", NC_UNLIMITED, &dimids[0]);
     CALL(nc_def_dim, ncid, "column", COLUMNS, &dimids[1]);
-    CALL(nc_def_var, ncid, "filtered", NC_SHORT, 2, dimids, &varid);
+    CALL(nc_def_var, ncid, "filtered", NC_INT, 2, dimids, &varid);
     CALL(nc_def_var_chunking, ncid, varid, NC_CHUNKED, chunk);
     CALL(nc_inq_filter_avail, ncid, filter);
     CALL(nc_inq_filter_avail, ncid, MISSING);

@@ -1,23 +1,28 @@
 //! Filters as plugins: shared libraries with HDF5's filter interface, in the folders of `HDF5_PLUGIN_PATH`.
 //!
 //! A plugin is looked for when a file has, or a program asks for, a filter that is not built in; it
-//! stays loaded. Its function runs under a lock of its own, as plugins are written for libhdf5, which
-//! calls one function at a time.
+//! stays loaded. Its functions run one at a time, as plugins are written for libhdf5, which many of them call,
+//! and which is not made for several threads.
 //!
-//! `can_apply` and `set_local` get ids of libhdf5's objects, which there are none of here. A
-//! plugin that has `set_local` completes its parameters there; without that, what it writes could not
-//! be read, so such a plugin only reads. `can_apply` is not asked.
+//! `can_apply` and `set_local` get ids of libhdf5's objects. Where the plugin brings that library along, the ids
+//! come from there ([`Hdf5`]); where it does not, the plugin only reads, as what it would write without completed
+//! parameters could not be read. What `can_apply` answers decides nothing, as with netCDF-C, whose filters are
+//! all optional; but it may fail.
 
+mod hdf5;
+
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
-use isotach_codec::ErrorKind;
 use isotach_codec::foreign::{ForeignEncoder, ForeignFilter, look_up_with};
+use isotach_codec::{ChunkType, ErrorKind};
 use libloading::Library;
 
+use self::hdf5::{Ask, Hdf5};
 use crate::boundary::{answer, list, put};
 use crate::status::{Outcome, Status};
 
@@ -49,18 +54,26 @@ struct Class {
     encoder_present: c_uint,
     decoder_present: c_uint,
     name: *const c_char,
-    can_apply: *const c_void,
-    set_local: *const c_void,
+    can_apply: Option<Ask>,
+    set_local: Option<Ask>,
     run: Option<Run>,
 }
 
 /// A filter of a plugin, which is never unloaded.
 struct Plugin {
+    id: u16,
+    name: Option<String>,
     run: Run,
     can_decode: bool,
     can_encode: bool,
-    /// Held while `run` runs.
-    running: Mutex<()>,
+    /// Functions that ask libhdf5 of the chunks that the filter is to be applied to, in their order.
+    questions: Option<(Hdf5, [Option<Ask>; 2])>,
+}
+
+/// Held while a function of a plugin runs.
+fn running() -> MutexGuard<'static, ()> {
+    static RUNNING: Mutex<()> = Mutex::new(());
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Plugin {
@@ -75,7 +88,7 @@ impl Plugin {
                 return Err(ErrorKind::OutOfMemory { wanted_bytes: size });
             }
             buffer.cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
-            let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+            let running = running();
             let count = parameters.len();
             let len =
                 (self.run)(flags, count, parameters.as_ptr(), bytes.len(), &mut size, &mut buffer);
@@ -104,6 +117,18 @@ impl ForeignFilter for Plugin {
 }
 
 impl ForeignEncoder for Plugin {
+    fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    fn complete(&self, given: &[u32], chunk: &ChunkType<'_>) -> Result<Vec<u32>, ErrorKind> {
+        let Some((hdf5, questions)) = &self.questions else { return Ok(given.to_vec()) };
+        let _running = running();
+        let data_set = hdf5.data_set(self.id, given, chunk)?;
+        questions.iter().flatten().try_for_each(|question| data_set.ask(*question))?;
+        data_set.parameters()
+    }
+
     fn encode(&self, parameters: &[u32], bytes: &[u8]) -> Result<Vec<u8>, ErrorKind> {
         self.run(0, parameters, bytes)
     }
@@ -172,11 +197,17 @@ fn load(path: &Path, id: u16) -> Option<&'static Plugin> {
         if class.version != CLASS_VERSION || class.id != c_int::from(id) {
             return None;
         }
+        let questions = [class.can_apply, class.set_local];
+        let asks = questions.iter().any(Option::is_some);
+        let hdf5 = if asks { Hdf5::of(&library) } else { None };
+        let name = (!class.name.is_null()).then(|| CStr::from_ptr(class.name).to_string_lossy());
         let plugin = Plugin {
+            id,
+            name: name.map(Cow::into_owned),
             run: class.run?,
             can_decode: class.decoder_present != 0,
-            can_encode: class.encoder_present != 0 && class.set_local.is_null(),
-            running: Mutex::new(()),
+            can_encode: class.encoder_present != 0 && (hdf5.is_some() || !asks),
+            questions: hdf5.map(|hdf5| (hdf5, questions)),
         };
         // Its code stays for as long as the program runs.
         std::mem::forget(library);

@@ -22,19 +22,21 @@ unsafe extern "C" {
 
 /// A filter that is written and read.
 const WHOLE: u16 = 300;
-/// One that has `set_local`.
+/// One that asks libhdf5.
 const LOCAL: u16 = 301;
+/// One that would ask libhdf5, if it had it.
+const ALONE: u16 = 303;
 /// One that no plugin has.
 const MISSING: u16 = 302;
 const KEY: u32 = 0x5a;
 const NC_ENOFILTER: c_int = -136;
 
 /// Compiles the plugin for a filter of that number into `folder`; false where there is no compiler.
-fn compile(folder: &Path, id: u16, flags: &[&str]) -> bool {
+fn compile(folder: &Path, id: u16, flags: &[String]) -> bool {
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/plugin.c");
     let mut compiler = Command::new("cc");
     compiler.args(["-shared", "-fPIC", "-w", "-o"]).arg(folder.join(format!("libtest{id}.so")));
-    compiler.arg(format!("-DID={id}")).args(flags).arg(source);
+    compiler.arg(format!("-DID={id}")).arg(source).args(flags);
     match compiler.status() {
         Ok(status) => {
             assert!(status.success(), "the plugin is not compiled");
@@ -45,6 +47,17 @@ fn compile(folder: &Path, id: u16, flags: &[&str]) -> bool {
             false
         }
     }
+}
+
+/// What links a plugin to libhdf5, where it is installed.
+fn hdf5_flags() -> Option<Vec<String>> {
+    let output = Command::new("pkg-config").args(["--libs", "hdf5"]).output().ok();
+    let Some(output) = output.filter(|output| output.status.success()) else {
+        eprintln!("LEFT OUT: pkg-config knows no libhdf5");
+        return None;
+    };
+    let flags = String::from_utf8(output.stdout).unwrap();
+    Some(flags.split_whitespace().map(str::to_owned).collect())
 }
 
 fn set_folders(folders: &[&Path]) {
@@ -69,13 +82,17 @@ fn create(path: &Path) -> c_int {
 }
 
 fn write(path: &Path, id: u16, numbers: &[i32]) -> isotach::Result<()> {
+    write_as(path, id, Atomic::Int, numbers)
+}
+
+fn write_as(path: &Path, id: u16, data_type: Atomic, numbers: &[i32]) -> isotach::Result<()> {
     let writer = CreateOptions::new(Format::NetCdf4).create(path)?;
     let root = writer.root();
     let dimension = root.define_dimension("x", Some(numbers.len() as u64))?;
     let filter = FilterRequest::Registered { id, parameters: vec![KEY] };
     let chunk_shape = Some(vec![numbers.len() as u64 / 2]);
     let options = VariableOptions { filters: vec![filter], chunk_shape, ..Default::default() };
-    let variable = root.define_variable("v", Atomic::Int, &[dimension], options)?;
+    let variable = root.define_variable("v", data_type, &[dimension], options)?;
     variable.write_as(&Selection::all(&[numbers.len() as u64]), numbers)?;
     writer.close()
 }
@@ -95,7 +112,7 @@ fn plugins_write_and_read() {
     set_folders(&[]);
     assert_eq!(available(WHOLE), NC_ENOFILTER);
     assert!(write(&path, WHOLE, &numbers).is_err(), "nothing is found yet");
-    if !compile(folder.path(), WHOLE, &[]) || !compile(folder.path(), LOCAL, &["-DSET_LOCAL"]) {
+    if !compile(folder.path(), WHOLE, &[]) {
         return;
     }
     set_folders(&[Path::new("nowhere"), folder.path()]);
@@ -117,11 +134,40 @@ fn plugins_write_and_read() {
     let error = read(&path).unwrap_err().to_string();
     assert!(error.contains("plugin failed"), "{error}");
 
-    // One that completes its parameters with libhdf5 does not write.
-    assert!(write(&path, LOCAL, &numbers).is_err());
     assert!(write(&path, MISSING, &numbers).is_err());
     // SAFETY: no pointers.
     assert_eq!(unsafe { nc_close(open) }, 0);
+}
+
+/// Plugins complete their parameters with the libhdf5 that they are linked to, and only with that.
+#[test]
+fn plugins_ask_libhdf5_where_they_have_it() {
+    let Some(hdf5) = hdf5_flags() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (path, numbers) = (folder.path().join("v.nc"), Vec::from_iter(0..100));
+    let open = create(&folder.path().join("open.nc"));
+    let local = "-DSET_LOCAL".to_owned();
+    let linked = [std::slice::from_ref(&local), &hdf5].concat();
+    if !compile(folder.path(), LOCAL, &linked)
+        || !compile(folder.path(), ALONE, &[local, "-Wl,-z,lazy".to_owned()])
+    {
+        return;
+    }
+    set_folders(&[folder.path()]);
+    write(&path, LOCAL, &numbers).unwrap();
+    assert_eq!(read(&path).unwrap(), numbers);
+    let filters =
+        File::open(&path).unwrap().variable("v").unwrap().storage().unwrap().filters.clone();
+    assert_eq!(filters[0].parameters, [KEY, 4, 50]);
+    assert_eq!(filters[0].name, "test");
+    let error = write_as(&path, LOCAL, Atomic::Short, &numbers).unwrap_err().to_string();
+    assert!(error.contains("plugin failed"), "{error}");
+
+    let error = write(&path, ALONE, &numbers).unwrap_err().to_string();
+    assert!(error.contains("can be read, but not be written"), "{error}");
+    // SAFETY: no pointers.
+    let ends = unsafe { [nc_inq_filter_avail(open, ALONE.into()), nc_close(open)] };
+    assert_eq!(ends, [NC_ENOFILTER, 0]);
 }
 
 #[test]

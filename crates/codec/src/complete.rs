@@ -5,6 +5,7 @@
 //! data set is created ("set local"), and so does [`Filter::complete`].
 
 use crate::error::{ErrorKind, Result};
+use crate::filter::{Encoder, encoder};
 use crate::pipeline::Filter;
 use crate::registry;
 
@@ -13,6 +14,8 @@ use crate::registry;
 pub struct ChunkType<'a> {
     /// The type of the elements, as they lie in the file.
     pub element: &'a Element,
+    /// The same as HDF5's datatype message has it, for filters from elsewhere.
+    pub datatype: &'a [u8],
     /// Elements along each axis.
     pub shape: &'a [u64],
     /// The fill value, as it lies in the file; `None` where it is undefined.
@@ -127,11 +130,12 @@ impl Filter {
     }
 
     /// The filter with the parameters that a file holds for chunks of the type `chunk`, made of
-    /// those that users give. Filters that need nothing of the kind stay as they are.
+    /// those that users give. Filters that need nothing of the kind stay as they are; those from elsewhere
+    /// bring their names.
     ///
     /// # Errors
     /// The filter cannot be applied to such chunks, or lacks a parameter.
-    pub fn complete(self, chunk: &ChunkType<'_>) -> Result<Self> {
+    pub fn complete(mut self, chunk: &ChunkType<'_>) -> Result<Self> {
         let given = &self.parameters;
         let completed = match self.id {
             registry::SHUFFLE => Ok(vec![chunk.element.size()]),
@@ -142,7 +146,16 @@ impl Filter {
             registry::BLOSC => blosc(given, chunk),
             registry::BLOSC2 => blosc2(given, chunk),
             registry::BITSHUFFLE => Ok(bitshuffle(given, chunk)),
-            _ => return Ok(self),
+            id => match encoder(id) {
+                Some(Encoder::Foreign(encoder)) => {
+                    let completed = encoder.complete(given, chunk);
+                    if let Some(name) = encoder.name() {
+                        self.name = Some(name.to_owned());
+                    }
+                    completed
+                }
+                _ => return Ok(self),
+            },
         };
         match completed {
             Ok(parameters) => Ok(Self { parameters, ..self }),

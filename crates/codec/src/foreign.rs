@@ -5,6 +5,7 @@
 
 use std::sync::OnceLock;
 
+use crate::complete::ChunkType;
 use crate::error::ErrorKind;
 
 /// The code for one filter, from elsewhere.
@@ -21,6 +22,16 @@ pub trait ForeignFilter: Sync {
 
 /// The part of a filter from elsewhere that applies it.
 pub trait ForeignEncoder: Sync {
+    /// What files call the filter.
+    fn name(&self) -> Option<&str>;
+
+    /// The parameters that a file holds where the filter is applied to chunks of the type `chunk`, made of those
+    /// that users give.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Foreign`] where the filter does not take such chunks.
+    fn complete(&self, given: &[u32], chunk: &ChunkType<'_>) -> Result<Vec<u32>, ErrorKind>;
+
     /// The bytes to store for `bytes`.
     ///
     /// # Errors

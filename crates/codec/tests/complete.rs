@@ -21,7 +21,10 @@ fn complete_with_fill(
     shape: &[u64],
     fill: Option<&[u8]>,
 ) -> Vec<u32> {
-    filter(id, given).complete(&ChunkType { element, shape, fill }).unwrap().parameters
+    filter(id, given)
+        .complete(&ChunkType { element, datatype: &[], shape, fill })
+        .unwrap()
+        .parameters
 }
 
 #[test]
@@ -53,7 +56,7 @@ fn szip_gets_its_pixels_and_lines() {
     assert_eq!(complete(4, &[32, 16], &big_f4, &[1000, 3000]), [177, 16, 32, 2048]);
     assert_eq!(complete(4, &[4, 32], &f4, &[50, 30]), [141, 32, 32, 1500]);
     let wrong = |given: &[u32], element: &Element, shape: &[u64]| {
-        let chunk = ChunkType { element, shape, fill: None };
+        let chunk = ChunkType { element, datatype: &[], shape, fill: None };
         filter(4, given).complete(&chunk).unwrap_err().kind
     };
     assert_eq!(wrong(&[32, 16], &f4, &[7]), ErrorKind::Parameter { index: 1, value: 16 });
@@ -120,7 +123,8 @@ fn nbit_gets_the_whole_type() {
 #[test]
 fn chunks_too_large_for_a_parameter_are_errors() {
     let element = number(4, Float, false);
-    let chunk = ChunkType { element: &element, shape: &[1 << 40, 1 << 40], fill: None };
+    let chunk =
+        ChunkType { element: &element, datatype: &[], shape: &[1 << 40, 1 << 40], fill: None };
     let error = filter(32_000, &[]).complete(&chunk).unwrap_err();
     assert!(matches!(error.kind, ErrorKind::Unsupported { value: u64::MAX, .. }));
 }

@@ -2,6 +2,8 @@
 
 use isotach_codec::registry::registered_name;
 use isotach_codec::{ChunkType, Element, Filter, Number, NumberClass, Pipeline};
+use isotach_format::hdf5::Encoding;
+use isotach_format::hdf5::message::Message;
 use isotach_format::hdf5::message::datatype::{ByteOrder, Datatype, FixedPoint, Float};
 
 use super::attributes::Encoded;
@@ -18,8 +20,11 @@ pub(super) fn pipeline(
     chunk_shape: &[u64],
     fill: Option<&[u8]>,
 ) -> Encoded<Pipeline> {
-    let element = element(datatype);
-    let chunk = ChunkType { element: &element, shape: chunk_shape, fill };
+    if requests.is_empty() {
+        return Ok(Pipeline::default());
+    }
+    let (element, message) = (element(datatype), datatype.encode(Encoding::default())?);
+    let chunk = ChunkType { element: &element, datatype: &message, shape: chunk_shape, fill };
     let filters = requests.iter().map(|request| filter(request, &chunk));
     let pipeline = Pipeline { filters: filters.collect::<Encoded<_>>()? };
     if let Some(filter) = pipeline.not_encodable() {
