@@ -39,12 +39,7 @@ pub unsafe extern "C" fn nc_def_dim(
         let defined = group.writing()?.define_dimension(name, len)?;
         let dimension = file.writer()?.dimension(defined)?;
         let new = dimension.id();
-        file.add_dimension(DimensionNode {
-            group: group.number,
-            dimension,
-            handle: Some(defined),
-            name_room: 0,
-        });
+        file.add_dimension(DimensionNode { group: group.number, dimension, handle: Some(defined) });
         // SAFETY: the caller's place for an id.
         unsafe { put(id, new) };
         Ok(())
@@ -59,7 +54,7 @@ pub unsafe extern "C" fn nc_rename_dim(group: c_int, id: c_int, name: *const c_c
         // SAFETY: the caller's string.
         let name = file.new_name(unsafe { text(name) })?;
         let writer = file.writer()?;
-        let phase = file.phase_mut();
+        let _phase = file.phase_mut();
         let is_taken = group.group().dimensions()?.iter().any(|other| other.name() == name);
         // Which of two faults is told depends on the format.
         let node = match file.dimension(id) {
@@ -67,11 +62,7 @@ pub unsafe extern "C" fn nc_rename_dim(group: c_int, id: c_int, name: *const c_c
             Ok(_) if is_taken => return Err(Status::ENAMEINUSE),
             found => found?,
         };
-        let name_room = file.name_room(*phase, &name, node.dimension.name(), node.name_room);
-        // netCDF-4 files can have longer names at any time.
-        let name_room = if file.is_hdf5() { 0 } else { name_room? };
         writer.rename_dimension(node.handle.ok_or(Status::EPERM)?, &name)?;
-        file.add_dimension(DimensionNode { name_room, ..node.clone() });
         file.learn_dimensions(&*file.group(node.group)?)
     })
 }

@@ -86,9 +86,6 @@ pub(crate) struct DimensionNode {
     pub(crate) dimension: Dimension,
     /// For variables that are defined along it, where the file may be changed.
     pub(crate) handle: Option<DimensionHandle>,
-    /// Bytes that the header has for its name, where that is more than the name has: it was renamed in
-    /// data mode.
-    pub(crate) name_room: usize,
 }
 
 impl OpenFile {
@@ -114,8 +111,7 @@ impl OpenFile {
         let file = writer.file();
         let root = GroupNode::root(file.root(), Some(writer.root()));
         let opened = Self::new(path, mode, file.format()?, root);
-        // Definitions that belong together are not stored in parts.
-        writer.hold_commits(phase == Phase::Creating && opened.has_modes());
+        opened.set_defining(&writer, phase == Phase::Creating && opened.has_modes())?;
         let phase = RwLock::new(phase);
         Ok(Self { writer: Some(writer), edited: Some(edited), phase, ..opened })
     }
@@ -234,23 +230,13 @@ impl OpenFile {
         checked(name?)
     }
 
-    /// Bytes that the header has for a name from now on that is `new` instead of `old`. In data mode the header
-    /// stays as it is, and a name that became shorter in it can become as long again.
+    /// That a name of a netCDF-4 file with modes does not become longer in data mode.
     ///
     /// # Errors
-    /// `NC_ENOTINDEFINE` where it is longer than that.
-    pub(crate) fn name_room(
-        &self,
-        phase: Phase,
-        new: &str,
-        old: &str,
-        known_room: usize,
-    ) -> Outcome<usize> {
-        if !self.has_modes() || phase != Phase::Data {
-            return Ok(0);
-        }
-        let room = if self.is_hdf5() { old.len() } else { known_room.max(old.len()) };
-        if new.len() > room { Err(Status::ENOTINDEFINE) } else { Ok(room) }
+    /// `NC_ENOTINDEFINE` where it does.
+    pub(crate) fn check_name_room(&self, phase: Phase, new: &str, old: &str) -> Outcome {
+        let is_held = self.format == Format::NetCdf4Classic && phase == Phase::Data;
+        if is_held && new.len() > old.len() { Err(Status::ENOTINDEFINE) } else { Ok(()) }
     }
 
     /// A name as it is looked up; `missing` is told where nothing is found.
@@ -302,13 +288,23 @@ impl OpenFile {
         }
     }
 
+    /// Has the engine know that definitions belong together or not: then they are not stored in parts, else
+    /// nothing moves for them in a classic file.
+    pub(crate) fn set_defining(&self, writer: &Writer, is_defining: bool) -> Outcome {
+        writer.hold_commits(is_defining);
+        if !self.is_hdf5() {
+            writer.hold_header(!is_defining)?;
+        }
+        Ok(())
+    }
+
     /// Goes to data mode. A netCDF-4 file does so whatever fails, with all definitions but the one that cannot
     /// be; of that one the next call tells again.
     pub(crate) fn end_definitions(&self, phase: &mut Phase, room: HeaderRoom) -> Outcome {
         let types = self.commit_types();
         let ended = self.settle(room);
         if ended.is_ok() || self.is_hdf5() {
-            self.writer()?.hold_commits(false);
+            self.set_defining(self.writer()?, false)?;
             *phase = Phase::Data;
         }
         types.and(ended)
@@ -461,9 +457,8 @@ impl OpenFile {
                 None => None,
             };
             let id = dimension.id();
-            let name_room = dimensions.get(&id).map_or(0, |known| known.name_room);
             let (group, dimension) = (group.number, dimension.clone());
-            dimensions.insert(id, DimensionNode { group, dimension, handle, name_room });
+            dimensions.insert(id, DimensionNode { group, dimension, handle });
         }
         Ok(())
     }

@@ -224,6 +224,7 @@ fn status_of_definition(fault: &DefinitionFault) -> Status {
     match fault {
         DefinitionFault::Name(fault) => status_of_name(*fault),
         DefinitionFault::NameInUse { .. } | DefinitionFault::Reserved { .. } => Status::ENAMEINUSE,
+        DefinitionFault::NoRoom { .. } => Status::ENOTINDEFINE,
         DefinitionFault::NotFound { what, .. } => status_of_missing(what),
         DefinitionFault::Deleted { .. } => Status::EBADID,
         DefinitionFault::InUse { .. } => Status::EBADDIM,

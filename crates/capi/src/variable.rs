@@ -121,10 +121,8 @@ pub unsafe extern "C" fn nc_rename_var(group: c_int, id: c_int, name: *const c_c
             Ok(_) if is_taken => return Err(Status::ENAMEINUSE),
             found => found?,
         };
-        let known_room = node.said().name_room;
-        let name_room = file.name_room(*phase, &name, node.variable.name(), known_room)?;
+        file.check_name_room(*phase, &name, node.variable.name())?;
         node.writer()?.rename(&name)?;
-        node.said().name_room = name_room;
         group.renew_variables()
     })
 }

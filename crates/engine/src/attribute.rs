@@ -34,6 +34,7 @@ pub(crate) enum Source {
     /// One of the file under another name.
     Renamed {
         name: Arc<str>,
+        name_room: u64,
         of: Arc<Attribute>,
     },
 }
@@ -73,16 +74,27 @@ impl Attribute {
         }
     }
 
-    /// The same under another name.
-    pub(crate) fn renamed(&self, name: &Arc<str>) -> Self {
+    /// Bytes that a classic header keeps for its name, where they are more than its own; else 0.
+    pub(crate) fn name_room(&self) -> u64 {
+        match &self.source {
+            Source::Classic(attribute) => attribute.name_room(),
+            Source::Draft(DraftAttribute { name_room, .. }) | Source::Renamed { name_room, .. } => {
+                *name_room
+            }
+            Source::NetCdf4(_) | Source::AboutFile { .. } => 0,
+        }
+    }
+
+    /// The same under another name, for which a classic header keeps so many bytes.
+    pub(crate) fn renamed(&self, name: &Arc<str>, name_room: u64) -> Self {
         let name = Arc::clone(name);
         let source = match &self.source {
             Source::Draft(attribute) => {
-                let draft = DraftAttribute { name, keeps_place: false, ..attribute.clone() };
-                Source::Draft(draft)
+                let keeps_place = false;
+                Source::Draft(DraftAttribute { name, name_room, keeps_place, ..attribute.clone() })
             }
-            Source::Renamed { of, .. } => Source::Renamed { name, of: Arc::clone(of) },
-            _ => Source::Renamed { name, of: Arc::new(self.clone()) },
+            Source::Renamed { of, .. } => Source::Renamed { name, name_room, of: Arc::clone(of) },
+            _ => Source::Renamed { name, name_room, of: Arc::new(self.clone()) },
         };
         Self { source }
     }

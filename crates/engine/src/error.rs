@@ -85,6 +85,8 @@ pub enum DefinitionFault {
     Name(isotach_model::names::NameFault),
     /// There is something of that name.
     NameInUse { what: &'static str, name: String },
+    /// A name for which the header of a classic file has not the bytes, while it stays as large as it is.
+    NoRoom { name: String },
     /// The name is one that HDF5 or netCDF-4 keeps for its own attributes.
     Reserved { name: String },
     /// There is nothing of that name.
@@ -249,6 +251,7 @@ impl fmt::Display for DefinitionFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Name(fault) => fault.fmt(f),
+            Self::NoRoom { name } => write!(f, "the header has no room for the name \"{name}\""),
             Self::NameInUse { what, name } => write!(f, "there is a {what} \"{name}\" already"),
             Self::Reserved { name } => write!(f, "the name \"{name}\" is kept for netCDF-4 itself"),
             Self::NotFound { what, name } => write!(f, "no {what} \"{name}\""),

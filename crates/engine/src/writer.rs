@@ -95,6 +95,15 @@ impl Writer {
         self.session.hold_commits(holds);
     }
 
+    /// Says whether the header of a classic file stays as large as it is from now on: names are at most as long as
+    /// what they take the place of, and keep its bytes. So no commit of such changes moves anything.
+    pub fn hold_header(&self, holds: bool) -> Result<()> {
+        self.session.change(|draft| {
+            draft.hold_header(holds);
+            Ok(())
+        })
+    }
+
     /// Commits and closes. All handles of this file give [`crate::ErrorKind::Closed`] from then on,
     /// also where it fails: then the file is as after [`Writer::discard`].
     pub fn close(self) -> Result<()> {
@@ -119,7 +128,7 @@ impl Writer {
     /// Says whether variables that are defined from now on have fill values where they do not say;
     /// tells what it was.
     pub fn set_fill(&self, fills: bool) -> Result<bool> {
-        self.session.change(|draft| Ok(std::mem::replace(&mut draft.fills, fills)))
+        self.session.change(|draft| Ok(draft.set_fill(fills)))
     }
 
     /// Whether variables that are defined now have fill values where they do not say.

@@ -9,7 +9,7 @@ use isotach::model::names::{MAX_NAME_BYTES, normalized};
 use super::Holder;
 use crate::boundary::{answer, checked, text};
 use crate::handle;
-use crate::model::{OpenFile, Phase};
+use crate::model::OpenFile;
 use crate::status::{Outcome, Status};
 
 /// Renames an attribute; its number stays.
@@ -42,10 +42,7 @@ pub unsafe extern "C" fn nc_rename_att(
             return Err(Status::ENAMEINUSE);
         }
         let found = found.filter(|_| !holder.is_special(name)).ok_or(Status::ENOTATT)?;
-        let is_longer = new.len() > found.name().len();
-        if file.has_modes() && *phase == Phase::Data && is_longer {
-            return Err(Status::ENOTINDEFINE);
-        }
+        file.check_name_room(*phase, &new, found.name())?;
         holder.rename(found.name(), &new)
     })
 }

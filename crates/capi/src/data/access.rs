@@ -57,6 +57,10 @@ pub(super) struct Transfer<'f> {
     pub(super) selection: Selection,
     /// Elements of memory from one result to the next along each axis; `None` for row-major memory.
     pub(super) map: Option<Vec<isize>>,
+    /// How many records of a classic file there must be first; that comes before what does not convert.
+    pub(super) records: u64,
+    /// Elements of that type do not convert.
+    pub(super) misfit: Option<Status>,
     /// What is told when everything was moved: the request reached beyond the variable.
     fault: Option<Status>,
 }
@@ -137,13 +141,21 @@ impl Access {
         }
         // SAFETY: by this function's contract.
         let request = unsafe { self.request(file, &node, &dimensions, direction) };
-        let Some((selection, map, fault)) = request.check()? else { return Ok(None) };
+        let Some(wanted) = request.check()? else { return Ok(None) };
+        let misfit = request.check_type().map_err(|status| wanted.fault.unwrap_or(status)).err();
+        let misfit = misfit.filter(|_| !wanted.is_unseen);
+        if let Some(status) = misfit
+            && (file.is_hdf5() || direction == Direction::Get)
+        {
+            return Err(status);
+        }
         let _phase = ready(file, direction)?;
         let memory = match self.memory {
             Some(memory) => DataType::Atomic(memory),
             None => node.variable.data_type().clone(),
         };
-        Ok(Some(Transfer { node, _phase, memory, selection, map, fault }))
+        let Wanted { selection, map, records, fault, .. } = wanted;
+        Ok(Some(Transfer { node, _phase, memory, selection, map, records, misfit, fault }))
     }
 
     /// # Safety
@@ -189,10 +201,19 @@ impl Access {
     }
 }
 
-type Checked = Option<(Selection, Option<Vec<isize>>, Option<Status>)>;
+/// What is left of a request when it was checked.
+struct Wanted {
+    selection: Selection,
+    map: Option<Vec<isize>>,
+    records: u64,
+    fault: Option<Status>,
+    /// No element is looked at, so that nobody finds out what does not convert.
+    is_unseen: bool,
+}
 
 impl Request<'_> {
-    fn check(&self) -> Outcome<Checked> {
+    /// `None` where there is nothing to do.
+    fn check(&self) -> Outcome<Option<Wanted>> {
         match self.kind {
             Kind::Strided if !self.file.is_hdf5() => self.check_strided(),
             Kind::Mapped => self.check_mapped(),
@@ -201,7 +222,7 @@ impl Request<'_> {
     }
 
     /// What every transfer has to pass in the end.
-    fn check_slab(&self) -> Outcome<Checked> {
+    fn check_slab(&self) -> Outcome<Option<Wanted>> {
         if self.file.is_hdf5() {
             self.check_text()?;
             self.check_phase()?;
@@ -213,18 +234,18 @@ impl Request<'_> {
             self.check_phase()?;
             self.check_text()?;
             self.check_bounds_classic()?;
-            if self.is_record(0) && self.count[0] == 0 {
-                // No record is looked at, so nobody finds out what does not convert.
-                return Ok(Some((self.selection(), None, None)));
-            }
         }
-        self.check_type()?;
-        Ok(Some((self.selection(), None, None)))
+        let (mut records, mut is_unseen) = (0, false);
+        if self.is_record(0) {
+            records = self.start[0].saturating_add(self.count[0]);
+            is_unseen = self.count[0] == 0;
+        }
+        Ok(Some(Wanted { selection: self.selection(), map: None, records, fault: None, is_unseen }))
     }
 
     /// Strides in a classic file: whoever goes through all elements one by one finds those beyond the end
     /// last.
-    fn check_strided(&self) -> Outcome<Checked> {
+    fn check_strided(&self) -> Outcome<Option<Wanted>> {
         let is_user = self.memory.is_some() && self.data_type.atomic().is_none();
         if is_user {
             return Err(Status::EBADTYPE);
@@ -248,7 +269,7 @@ impl Request<'_> {
         }
     }
 
-    fn check_mapped(&self) -> Outcome<Checked> {
+    fn check_mapped(&self) -> Outcome<Option<Wanted>> {
         if self.data_type.atomic().is_none() {
             return Err(Status::EMAPTYPE);
         }
@@ -272,7 +293,7 @@ impl Request<'_> {
     }
 
     /// The elements that lie inside, each at its place in memory, and the error of those that do not.
-    fn check_elements(&self) -> Outcome<Checked> {
+    fn check_elements(&self) -> Outcome<Option<Wanted>> {
         self.check_phase()?;
         let map = self.map.clone().unwrap_or_else(|| map::row_major(&self.count));
         let mut selection = self.selection();
@@ -291,8 +312,10 @@ impl Request<'_> {
                 fault.get_or_insert(Status::EEDGE);
             }
         }
-        self.check_type().map_err(|status| fault.unwrap_or(status))?;
-        Ok(Some((selection, Some(map), fault)))
+        let last = selection.axes.first().and_then(Axis::bounds).map(|bounds| bounds.1);
+        let last = last.filter(|_| self.is_record(0) && !selection.is_empty());
+        let records = last.map_or(0, |last| last.saturating_add(1));
+        Ok(Some(Wanted { selection, map: Some(map), records, fault, is_unseen: false }))
     }
 
     fn selection(&self) -> Selection {

@@ -3,10 +3,9 @@
 use std::ffi::{c_int, c_void};
 use std::ptr::null;
 
+use isotach::VariableWriter;
 use isotach::model::Atomic;
 use isotach::model::convert::convert;
-use isotach::model::selection::Axis;
-use isotach::{Dimension, VariableWriter};
 
 use super::access::{Access, Direction, Kind, Transfer};
 use super::{byte_count, is_plain, map};
@@ -55,11 +54,12 @@ pub(super) unsafe fn put(
     if len > 0 && from.is_null() {
         return Err(Status::EINVAL);
     }
+    reach_records(&transfer)?;
+    if let Some(status) = transfer.misfit {
+        return Err(status);
+    }
     let is_in_range = match &transfer.map {
-        _ if len == 0 => {
-            write_nothing(&file, &transfer)?;
-            true
-        }
+        _ if len == 0 => writer(&file, &transfer).map(|_| true)?,
         // SAFETY: by this function's contract.
         None => write(&file, &transfer, unsafe { std::slice::from_raw_parts(from.cast(), len) })?,
         Some(map) => {
@@ -77,21 +77,15 @@ pub(super) unsafe fn put(
     transfer.end(is_in_range)
 }
 
-/// No value at all brings the records of a classic file into being up to the first that is not written.
-fn write_nothing(file: &OpenFile, transfer: &Transfer<'_>) -> Outcome {
-    let writer = writer(file, transfer)?;
+/// Has the records of a classic file come about that are to be written, and those before them.
+fn reach_records(transfer: &Transfer<'_>) -> Outcome {
     let dimensions = transfer.node.variable.dimensions()?;
-    if !file.is_hdf5() && dimensions.first().is_some_and(Dimension::is_unlimited) {
-        let reach = |axis: &Axis| match *axis {
-            Axis::Range { start, count, .. } => start.saturating_add(count),
-            Axis::Indices(_) => 0,
-        };
-        let extent: Vec<u64> = transfer.selection.axes.iter().map(reach).collect();
-        if extent.first() > dimensions.first().map(Dimension::len).as_ref() {
-            writer.grow(&extent)?;
+    match dimensions.first() {
+        Some(records) if transfer.records > records.len() => {
+            Ok(transfer.node.writer()?.grow(&[transfer.records])?)
         }
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// The writer. That a netCDF-4 file cannot be written netCDF-C finds out when libhdf5 refuses.

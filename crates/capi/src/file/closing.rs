@@ -58,11 +58,7 @@ pub extern "C" fn nc_abort(id: c_int) -> c_int {
         match (&file.writer, phase) {
             (Some(_), Phase::Creating) => {
                 discard(&file)?;
-                // A file that was emptied by `nc_create` is gone too.
-                match file.memory {
-                    None => remove(path::local(&file.path)),
-                    Some(_) => Ok(()),
-                }
+                remove_created(&file)
             }
             (Some(_), Phase::Redefining { is_stored: true }) => discard(&file),
             _ => close(&file).map(drop),
@@ -98,8 +94,10 @@ pub(super) fn close(file: &OpenFile) -> Outcome<Option<Vec<u8>>> {
             && let Err(status) = file.end_definitions(&mut phase, HeaderRoom::default())
             && !file.is_hdf5()
         {
-            drop(phase);
             discard(file)?;
+            if *phase == Phase::Creating && !file.is_hdf5() {
+                remove_created(file)?;
+            }
             return Err(status);
         }
     }
@@ -122,6 +120,14 @@ fn discard(file: &OpenFile) -> Outcome {
     let Some(edited) = &file.edited else { return Ok(()) };
     edited.release();
     Ok(edited.writer.clone().discard()?)
+}
+
+/// Removes a file that was never whole, also where `nc_create` emptied one that was there.
+fn remove_created(file: &OpenFile) -> Outcome {
+    match file.memory {
+        None => remove(path::local(&file.path)),
+        Some(_) => Ok(()),
+    }
 }
 
 fn remove(path: &std::path::Path) -> Outcome {

@@ -30,7 +30,7 @@ pub extern "C" fn nc_redef(id: c_int) -> c_int {
             return if file.has_modes() { Err(Status::EINDEFINE) } else { Ok(()) };
         }
         writer.commit()?;
-        writer.hold_commits(true);
+        file.set_defining(writer, true)?;
         *phase = Phase::Redefining { is_stored: true };
         Ok(())
     })

@@ -39,9 +39,6 @@ pub(crate) struct Said {
     /// What `nc_inq_var_fill` tells as the mode; `None` where the file tells.
     pub(crate) no_fill: Option<c_int>,
     pub(crate) cache: ChunkCache,
-    /// Bytes that the header has for its name, where that is more than the name has: it was renamed in
-    /// data mode.
-    pub(crate) name_room: usize,
 }
 
 /// Chunks, filters, byte order.
@@ -79,7 +76,6 @@ impl Said {
             quantization: None,
             no_fill: Some(fill::mode_of_new(file, data_type)?),
             cache: ChunkCache::default(),
-            name_room: 0,
         })
     }
 

@@ -2,15 +2,15 @@
 
 use std::ffi::{c_int, c_void};
 
-use isotach::model::{Atomic, DataType, Values, fill};
-use isotach::{Dimension, Fill};
+use isotach::Fill;
+use isotach::model::{Atomic, DataType, Values};
 
 use super::definition::define;
 use super::{NC_GLOBAL, find};
 use crate::boundary::{answer, counted, put};
 use crate::handle;
 use crate::memory;
-use crate::model::{OpenFile, Phase, VariableNode};
+use crate::model::{OpenFile, VariableNode};
 use crate::status::{Outcome, Status};
 
 /// The attribute that tells a variable's fill value.
@@ -71,17 +71,12 @@ fn set_fill(file: &OpenFile, node: &VariableNode, no_fill: bool, value: Option<V
     Ok(())
 }
 
-/// Says whether what is never written of any variable of a classic file is filled: in data mode of those
-/// along the unlimited dimension, as the others were filled when definitions ended.
+/// Says whether what is never written of any variable of a classic file is filled. Those that were filled when
+/// definitions ended stay so.
 pub(crate) fn set_fill_of_all(file: &OpenFile, fills: bool) -> Outcome {
     let root = file.group(0)?;
     let count = counted(root.variable_count()?)?;
-    let is_data = *file.phase() == Phase::Data;
-    (0..count).try_for_each(|id| {
-        let node = root.variable(id)?;
-        let grows = node.variable.dimensions()?.first().is_some_and(Dimension::is_unlimited);
-        if is_data && !grows { Ok(()) } else { set_fill(file, &node, !fills, None) }
-    })
+    (0..count).try_for_each(|id| set_fill(file, &*root.variable(id)?, !fills, None))
 }
 
 /// The mode that a new variable of that type has, as it is told.
@@ -115,7 +110,12 @@ pub unsafe extern "C" fn nc_inq_var_fill(
             return Ok(());
         }
         let (data_type, to) = (node.variable.data_type(), value.cast::<u8>());
-        match fill_value(&file, &node)? {
+        if let Some(stated) = stated_fill(&file, &node)? {
+            // SAFETY: as below; at most as many bytes as an element has.
+            unsafe { hand_over(&stated, to, data_type.layout().size) };
+            return Ok(());
+        }
+        match fill_value(&node)? {
             // SAFETY: the caller's room for an element of the variable's type.
             Some(found) => unsafe { memory::pack(data_type, &found, to) },
             None => {
@@ -127,16 +127,25 @@ pub unsafe extern "C" fn nc_inq_var_fill(
     })
 }
 
-/// One element; `None` for one of a user-defined type of which nothing was said.
-fn fill_value(file: &OpenFile, node: &VariableNode) -> Outcome<Option<Values>> {
-    let data_type = node.variable.data_type();
+/// What the attribute of a classic file says, where there is one: whatever that is.
+fn stated_fill(file: &OpenFile, node: &VariableNode) -> Outcome<Option<Values>> {
     if file.is_hdf5() {
-        return Ok(Some(node.variable.fill_value()?.value).filter(|found| !found.is_empty()));
+        return Ok(None);
     }
-    // Classic files keep the attribute also where there is no filling.
-    let stated = node.variable.attribute(FILL_VALUE)?;
-    match stated.filter(|stated| stated.data_type() == data_type) {
-        Some(stated) => Ok(Some(stated.values()?)),
-        None => Ok(fill::default_fill_of(data_type)),
-    }
+    node.variable.attribute(FILL_VALUE)?.map(|stated| Ok(stated.values()?)).transpose()
+}
+
+/// The first bytes of values. The original hands over all there are.
+///
+/// # Safety
+/// `to` has room for `room` bytes.
+unsafe fn hand_over(values: &Values, to: *mut u8, room: usize) {
+    let bytes = values.native_bytes().unwrap_or_default();
+    // SAFETY: by this function's contract; the values are our own.
+    unsafe { to.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len().min(room)) };
+}
+
+/// One element; `None` for one of a user-defined type of which nothing was said.
+fn fill_value(node: &VariableNode) -> Outcome<Option<Values>> {
+    Ok(Some(node.variable.fill_value()?.value).filter(|found| !found.is_empty()))
 }

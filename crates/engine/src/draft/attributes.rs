@@ -15,6 +15,8 @@ use crate::mapping::netcdf4;
 #[derive(Debug, Clone)]
 pub(crate) struct DraftAttribute {
     pub(crate) name: Arc<str>,
+    /// Bytes that a classic header keeps for the name, where they are more than its own.
+    pub(crate) name_room: u64,
     pub(crate) data_type: DataType,
     pub(crate) values: Arc<Values>,
     /// Whether it stands where the file had one of that name, type and length.
@@ -27,6 +29,7 @@ impl DraftAttribute {
         let is_hdf5 = matches!(format, Format::NetCdf4 | Format::NetCdf4Classic);
         let draft = Self {
             name: netcdf4::PROPERTIES.into(),
+            name_room: 0,
             data_type: Atomic::Char.into(),
             values: Arc::new(netcdf4::OWN_PROPERTIES.into()),
             keeps_place: false,
@@ -77,12 +80,22 @@ impl AttributeList {
         keep.chain(self.attributes.iter().filter(|(_, attribute)| !keeps_place(attribute)))
     }
 
-    /// Sets `name`, at its old place where there is one of that name.
-    pub(crate) fn set(&mut self, name: Arc<str>, data_type: DataType, values: Arc<Values>) {
+    /// Sets `name`, at its old place where there is one of that name. One that is set in place keeps the room of
+    /// its name.
+    pub(crate) fn set(
+        &mut self,
+        name: Arc<str>,
+        data_type: DataType,
+        values: Arc<Values>,
+        is_in_place: bool,
+    ) {
         let is_as_before =
             |old: &&Attribute| (old.data_type(), old.len()) == (&data_type, values.len() as u64);
         let keeps_place = self.get(&name).filter(is_as_before).is_some_and(keeps_place);
-        let draft = DraftAttribute { name: Arc::clone(&name), data_type, values, keeps_place };
+        let before = self.get(&name).filter(|_| is_in_place);
+        let name_room = before.map_or(0, Attribute::name_room);
+        let draft =
+            DraftAttribute { name: Arc::clone(&name), name_room, data_type, values, keeps_place };
         self.note_change();
         self.attributes.insert(name, Attribute { source: Source::Draft(draft) });
     }
@@ -93,17 +106,21 @@ impl AttributeList {
         self.attributes.shift_remove(name).map(drop).ok_or_else(|| not_found(name))
     }
 
-    /// Gives `from` the name `to`; its place stays.
-    pub(crate) fn rename(&mut self, from: &str, to: Arc<str>) -> Defined<()> {
-        if !self.attributes.contains_key(from) {
-            return Err(not_found(from));
-        }
+    /// Gives `from` the name `to`; its place stays. `room_of` says what is kept for it.
+    pub(crate) fn rename(
+        &mut self,
+        from: &str,
+        to: Arc<str>,
+        room_of: impl FnOnce(&str, u64) -> Defined<u64>,
+    ) -> Defined<()> {
+        let renamed = self.attributes.get(from).ok_or_else(|| not_found(from))?;
+        let name_room = room_of(from, renamed.name_room())?;
         if from != &*to && self.attributes.contains_key(&to) {
             return Err(DefinitionFault::NameInUse { what: "attribute", name: to.to_string() });
         }
         let renamed = std::mem::take(&mut self.attributes).into_iter().map(|(name, attribute)| {
             if &*name == from {
-                (Arc::clone(&to), attribute.renamed(&to))
+                (Arc::clone(&to), attribute.renamed(&to, name_room))
             } else {
                 (name, attribute)
             }

@@ -11,6 +11,7 @@ use super::{
     TypeDraft, TypeId, VariableDraft, VariableId,
 };
 use crate::error::DefinitionFault;
+use crate::file::Format;
 use crate::writer::{Fill, Quantization, VariableOptions};
 
 /// The attribute that says what a variable's fill value is.
@@ -42,6 +43,7 @@ impl Draft {
         self.next_dimension_number += 1;
         self.dimensions.push(Some(DimensionDraft {
             name,
+            name_room: 0,
             group,
             creation,
             len: len.unwrap_or(0),
@@ -112,7 +114,7 @@ impl Draft {
             rules::fill_value(&data_type, value)?;
         }
         if let Fill::Value(value) = &options.fill {
-            attributes.set(FILL_VALUE.into(), data_type.clone(), Arc::new(value.clone()));
+            attributes.set(FILL_VALUE.into(), data_type.clone(), Arc::new(value.clone()), false);
         }
         let extent =
             along.iter().map(|dimension| if dimension.is_unlimited { 0 } else { dimension.len });
@@ -123,6 +125,7 @@ impl Draft {
         self.touch(Item::Variable(id));
         self.variables.push(Some(VariableDraft {
             name,
+            name_room: 0,
             group,
             creation,
             data_type,
@@ -148,7 +151,8 @@ impl Draft {
         let name = rules::attribute_name(self.format, name)?;
         self.check_type(&data_type)?;
         rules::attribute(self.format, &data_type)?;
-        self.attributes_mut(owner)?.set(name, data_type, Arc::new(values));
+        let is_in_place = self.holds_header;
+        self.attributes_mut(owner)?.set(name, data_type, Arc::new(values), is_in_place);
         Ok(())
     }
 
@@ -165,23 +169,27 @@ impl Draft {
         to: &str,
     ) -> Defined<()> {
         let to = rules::attribute_name(self.format, to)?;
-        self.attributes_mut(owner)?.rename(from, to)
+        let holds = self.holds_header;
+        let new = Arc::clone(&to);
+        let room_of = |from: &str, room| rules::name_room(holds, (from, room), &new);
+        self.attributes_mut(owner)?.rename(from, to, room_of)
     }
 
     /// Gives a dimension another name.
     pub(crate) fn rename_dimension(&mut self, id: DimensionId, to: &str) -> Defined<()> {
         let to = rules::name(to)?;
-        let (group, from) = {
+        let (group, from, name_room) = {
             let dimension = self.dimension(id)?;
-            (dimension.group, Arc::clone(&dimension.name))
+            (dimension.group, Arc::clone(&dimension.name), dimension.name_room)
         };
+        let name_room = rules::name_room(self.holds_header, (&from, name_room), &to)?;
         if self.dimension(id)?.is_elsewhere {
             return Err(DefinitionFault::NotWritable { name: from.to_string() });
         }
         rename_key(&mut self.free_dimension_name(group, &to)?.dimensions, &from, &to);
         self.touch(Item::Dimension(id));
         if let Some(Some(dimension)) = self.dimensions.get_mut(id.0) {
-            dimension.name = to;
+            (dimension.name, dimension.name_room) = (to, name_room);
         }
         self.make_real(id);
         Ok(())
@@ -200,14 +208,15 @@ impl Draft {
     /// Gives a variable another name.
     pub(crate) fn rename_variable(&mut self, id: VariableId, to: &str) -> Defined<()> {
         let to = rules::name(to)?;
-        let (group, from) = {
+        let (group, from, name_room) = {
             let variable = self.variable(id)?;
-            (variable.group, Arc::clone(&variable.name))
+            (variable.group, Arc::clone(&variable.name), variable.name_room)
         };
+        let name_room = rules::name_room(self.holds_header, (&from, name_room), &to)?;
         rename_key(&mut self.free_name(group, &to)?.variables, &from, &to);
         self.touch(Item::Variable(id));
         if let Some(Some(variable)) = self.variables.get_mut(id.0) {
-            variable.name = to;
+            (variable.name, variable.name_room) = (to, name_room);
         }
         Ok(())
     }
@@ -331,7 +340,7 @@ impl Draft {
             }
             if let Fill::Value(value) = &options.fill {
                 let (data_type, value) = (variable.data_type.clone(), Arc::new(value.clone()));
-                variable.attributes.set(FILL_VALUE.into(), data_type, value);
+                variable.attributes.set(FILL_VALUE.into(), data_type, value, false);
             }
             if let Some(quantization) = options.quantization {
                 set_quantization(&mut variable.attributes, quantization, &variable.data_type)?;
@@ -339,6 +348,31 @@ impl Draft {
             variable.options = options;
         }
         Ok(())
+    }
+
+    /// Says whether the header of a classic file stays as large as it is.
+    pub(crate) fn hold_header(&mut self, holds: bool) {
+        self.holds_header = holds;
+    }
+
+    /// Says whether variables and records are filled from now on; tells what it was.
+    pub(crate) fn set_fill(&mut self, fills: bool) -> bool {
+        if self.fills != fills {
+            self.revision += 1;
+        }
+        std::mem::replace(&mut self.fills, fills)
+    }
+
+    /// That records of a classic file are filled with fill values, if at all.
+    pub(crate) fn check_record_fill(&self) -> Defined<()> {
+        let is_fault = |(_, variable): (VariableId, &VariableDraft)| {
+            !variable.has_fitting_fill() && self.is_record(variable)
+        };
+        let is_classic = !matches!(self.format, Format::NetCdf4 | Format::NetCdf4Classic);
+        match self.fills && is_classic && self.variables().any(is_fault) {
+            true => Err(DefinitionFault::FillValue),
+            false => Ok(()),
+        }
     }
 
     /// Makes a variable's extent, and its unlimited dimensions, reach at least as far as `extent`.
@@ -485,7 +519,7 @@ fn set_quantization(
     let quantization = quantization.of(data_type).map_err(DefinitionFault::Quantization)?;
     let significant = Values::I32(vec![quantization.significant().cast_signed()]);
     let name = quantization.mode().attribute_name().into();
-    attributes.set(name, Atomic::Int.into(), Arc::new(significant));
+    attributes.set(name, Atomic::Int.into(), Arc::new(significant), false);
     Ok(())
 }
 

@@ -7,9 +7,10 @@ use isotach_model::quantize::{Mode, Quantization};
 use isotach_model::{Atomic, UserType};
 
 use super::{
-    AttributeList, DimensionDraft, DimensionId, Draft, GroupDraft, GroupId, Place, ROOT, TypeDraft,
-    TypeId, VariableDraft, VariableId,
+    AttributeList, DimensionDraft, DimensionId, Draft, FILL_VALUE, GroupDraft, GroupId, Place,
+    ROOT, TypeDraft, TypeId, VariableDraft, VariableId,
 };
+use crate::attribute::Attribute;
 use crate::dimension::Dimension;
 use crate::error::{Error, ErrorKind, Result};
 use crate::file::{File, Group};
@@ -21,6 +22,13 @@ impl VariableDraft {
     /// Whether it is an object of its own.
     pub(crate) fn is_own(&self) -> bool {
         self.place == Place::Own
+    }
+
+    /// Whether its attribute `_FillValue`, where it has one, is one element of its type. That of a classic file
+    /// may be anything.
+    pub(crate) fn has_fitting_fill(&self) -> bool {
+        let fits = |fill: &Attribute| fill.len() == 1 && *fill.data_type() == self.data_type;
+        self.attributes.get(FILL_VALUE).is_none_or(fits)
     }
 
     /// How its values are rounded before they are stored.
@@ -96,6 +104,7 @@ impl Draft {
             self.next_dimension_number.max(dimension.id().saturating_add(1));
         self.dimensions.push(Some(DimensionDraft {
             name: Arc::clone(&name),
+            name_room: dimension.mapping.name_room(),
             group,
             creation,
             len: dimension.len(),
@@ -195,6 +204,7 @@ impl Draft {
         };
         self.variables.push(Some(VariableDraft {
             name: Arc::clone(&name),
+            name_room: variable.mapping.name_room(),
             group,
             creation,
             data_type: variable.data_type().clone(),

@@ -77,8 +77,10 @@ pub(crate) struct Draft {
     next_dimension_number: i32,
     /// Counts what is defined, over all kinds.
     next_creation: u64,
-    /// Whether variables that do not say have fill values.
+    /// Whether variables that do not say have fill values, and in classic files records that come about.
     pub(crate) fills: bool,
+    /// Whether the header of a classic file stays as large as it is.
+    holds_header: bool,
     /// What differs from what was committed.
     touched: HashSet<Item>,
     /// Counts changes of definitions; values and records do not count.
@@ -108,6 +110,8 @@ pub(crate) struct GroupDraft {
 /// A dimension.
 pub(crate) struct DimensionDraft {
     pub(crate) name: Arc<str>,
+    /// Bytes that a classic header keeps for the name, where they are more than its own.
+    pub(crate) name_room: u64,
     pub(crate) group: GroupId,
     pub(crate) creation: u64,
     /// Present length; of an unlimited dimension that of the longest variable along it.
@@ -146,6 +150,8 @@ pub(crate) struct TypeDraft {
 /// A variable.
 pub(crate) struct VariableDraft {
     pub(crate) name: Arc<str>,
+    /// Bytes that a classic header keeps for the name, where they are more than its own.
+    pub(crate) name_room: u64,
     pub(crate) group: GroupId,
     pub(crate) creation: u64,
     pub(crate) data_type: DataType,
@@ -178,6 +184,7 @@ impl Draft {
             next_dimension_number: 0,
             next_creation: 1,
             fills: true,
+            holds_header: false,
             touched: HashSet::from([Item::Group(ROOT)]),
             revision: 0,
         }
@@ -259,6 +266,12 @@ impl Draft {
     /// Present lengths of a variable's dimensions.
     pub(crate) fn shape(&self, variable: &VariableDraft) -> Defined<Vec<u64>> {
         variable.dimensions.iter().map(|&id| Ok(self.dimension(id)?.len)).collect()
+    }
+
+    /// Whether a variable lies along an unlimited dimension first, as those do that classic files store by record.
+    pub(crate) fn is_record(&self, variable: &VariableDraft) -> bool {
+        let first = variable.dimensions.first();
+        first.is_some_and(|&id| self.dimension(id).is_ok_and(|first| first.is_unlimited))
     }
 
     /// How far a variable's elements can reach along each dimension.

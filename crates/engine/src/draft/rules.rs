@@ -15,6 +15,19 @@ pub(super) fn name(name: &str) -> Defined<Arc<str>> {
     names::check(name).map(Arc::from).map_err(DefinitionFault::Name)
 }
 
+/// Bytes that a classic header keeps for the name `new` of what was called `old`, where they are more than its own.
+/// A header that stays as large as it is has those that it had.
+pub(super) fn name_room(holds: bool, old: (&str, u64), new: &str) -> Defined<u64> {
+    let (old, room) = (old.0.len() as u64, old.1);
+    match holds {
+        false => Ok(0),
+        true if new.len() as u64 > room.max(old) => {
+            Err(DefinitionFault::NoRoom { name: new.to_owned() })
+        }
+        true => Ok(room.max(old)),
+    }
+}
+
 /// The name of an attribute; some are kept for the file's own use.
 pub(super) fn attribute_name(format: Format, attribute: &str) -> Defined<Arc<str>> {
     let attribute = name(attribute)?;

@@ -69,6 +69,10 @@ pub(crate) trait VariableMapping: Send + Sync {
     fn fill_value(&self) -> Result<FillValue>;
     /// Where its elements lie and how one element is stored.
     fn array(&self) -> Result<Arc<Array>>;
+    /// Bytes that a classic header keeps for its name, where they are more than its own; else 0.
+    fn name_room(&self) -> u64 {
+        0
+    }
     /// True where that is another after every write.
     fn is_being_written(&self) -> bool {
         false
@@ -87,6 +91,10 @@ pub(crate) trait DimensionMapping: Send + Sync {
     fn is_unlimited(&self) -> bool;
     /// Its number, unique in the file.
     fn id(&self) -> i32;
+    /// Bytes that a classic header keeps for its name, where they are more than its own; else 0.
+    fn name_room(&self) -> u64 {
+        0
+    }
 }
 
 /// An open file as either kind tells it.

@@ -55,6 +55,11 @@ pub(crate) trait Backend: Send + Sync {
         elements: &[u8],
     ) -> Result<()>;
 
+    /// Makes room along the unlimited dimensions of a variable, before the draft reaches as far.
+    fn grow(&self, _draft: &Draft, _extent: &[u64]) -> Result<()> {
+        Ok(())
+    }
+
     /// The variable's elements for reading, those put last too.
     fn array(&self, draft: &Draft, id: VariableId) -> Result<Array>;
 

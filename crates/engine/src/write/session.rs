@@ -134,6 +134,14 @@ impl Session {
         state.draft.change_options(id, change).map_err(|fault| self.fault(fault))
     }
 
+    /// Makes a variable's unlimited dimensions at least as long as `extent` says.
+    pub(crate) fn grow(&self, id: VariableId, extent: &[u64]) -> Result<()> {
+        let mut state = self.to_change()?;
+        state.draft.check_record_fill().map_err(|fault| self.fault(fault))?;
+        state.backend.grow(&state.draft, extent)?;
+        state.draft.grow(id, extent).map_err(|fault| self.fault(fault))
+    }
+
     /// Writes values of any type.
     pub(crate) fn write_values(
         &self,

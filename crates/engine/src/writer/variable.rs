@@ -63,8 +63,12 @@ impl VariableWriter {
     }
 
     /// Makes its unlimited dimensions at least as long as `extent` says, as writing up to there would.
+    ///
+    /// # Errors
+    /// [`DefinitionFault::FillValue`](crate::DefinitionFault::FillValue) where records of a classic file are to
+    /// be filled with what is no fill value.
     pub fn grow(&self, extent: &[u64]) -> Result<()> {
-        self.session.change(|draft| draft.grow(self.id, extent))
+        self.session.grow(self.id, extent)
     }
 
     /// Changes how the variable shall be stored, as long as it has no values.

@@ -48,6 +48,9 @@ pub enum RecordCount {
 pub struct Dimension {
     /// Name; bytes that are not UTF-8 stand as `\xNN`.
     pub name: String,
+    /// Bytes that the field of the name has, where they are more than the name's: who renames in place
+    /// keeps them, and fills up with zeros. Else 0.
+    pub name_room: u64,
     /// Length; 0 for a record dimension, whose length is the count of records.
     pub length: u64,
     /// Whether it grows with the records. The format allows one such dimension; where a file has
@@ -60,6 +63,9 @@ pub struct Dimension {
 pub struct Attribute {
     /// Name; bytes that are not UTF-8 stand as `\xNN`.
     pub name: String,
+    /// Bytes that the field of the name has, where they are more than the name's: who renames in place
+    /// keeps them, and fills up with zeros. Else 0.
+    pub name_room: u64,
     /// Type of the values.
     pub external_type: ExternalType,
     /// How many values there are; for [`ExternalType::Char`], bytes of text.
@@ -73,6 +79,9 @@ pub struct Attribute {
 pub struct Variable {
     /// Name; bytes that are not UTF-8 stand as `\xNN`.
     pub name: String,
+    /// Bytes that the field of the name has, where they are more than the name's: who renames in place
+    /// keeps them, and fills up with zeros. Else 0.
+    pub name_room: u64,
     /// Indexes into [`Header::dimensions`], slowest varying first; all of them valid, and only
     /// the first may be a record dimension. Empty for a scalar.
     pub dimension_ids: Vec<usize>,
@@ -190,9 +199,9 @@ fn decode_dimensions(reader: &mut HeaderReader<'_>) -> Result<Vec<Dimension>> {
     let (count, capacity) = reader.list(place, DIMENSION_TAG, 2 * reader.count_width())?;
     let mut dimensions = Vec::with_capacity(capacity);
     for _ in 0..count {
-        let name = reader.name()?;
+        let (name, name_room) = reader.name()?;
         let length = reader.count()?;
-        dimensions.push(Dimension { name, length, is_record: length == 0 });
+        dimensions.push(Dimension { name, name_room, length, is_record: length == 0 });
     }
     Ok(dimensions)
 }
@@ -201,7 +210,7 @@ fn encode_dimensions(writer: &mut HeaderWriter, dimensions: &[Dimension]) -> Res
     writer.list(writer.place("classic dimension list"), DIMENSION_TAG, dimensions.len())?;
     for dimension in dimensions {
         let place = writer.place("classic dimension");
-        writer.name(place, &dimension.name)?;
+        writer.name(place, &dimension.name, dimension.name_room)?;
         let stored = if dimension.is_record { 0 } else { dimension.length };
         writer.count(place, "length", stored)?;
     }
@@ -220,19 +229,19 @@ fn decode_attributes(reader: &mut HeaderReader<'_>) -> Result<Arc<[Attribute]>> 
 
 fn decode_attribute(reader: &mut HeaderReader<'_>) -> Result<Attribute> {
     let place = reader.place("classic attribute");
-    let name = reader.name()?;
+    let (name, name_room) = reader.name()?;
     let external_type = reader.external_type(place)?;
     let value_count = reader.count()?;
     let length = value_count.saturating_mul(external_type.size_bytes());
     let value_bytes = reader.padded_bytes(length)?.to_vec();
-    Ok(Attribute { name, external_type, value_count, value_bytes })
+    Ok(Attribute { name, name_room, external_type, value_count, value_bytes })
 }
 
 fn encode_attributes(writer: &mut HeaderWriter, attributes: &[Attribute]) -> Result<()> {
     writer.list(writer.place("classic attribute list"), ATTRIBUTE_TAG, attributes.len())?;
     for attribute in attributes {
         let place = writer.place("classic attribute");
-        writer.name(place, &attribute.name)?;
+        writer.name(place, &attribute.name, attribute.name_room)?;
         writer.external_type(attribute.external_type);
         writer.count(place, "count of values", attribute.value_count)?;
         writer.padded_bytes(&attribute.value_bytes);
@@ -258,11 +267,12 @@ fn decode_variables(
 
 fn decode_variable(reader: &mut HeaderReader<'_>, dimensions: &[Dimension]) -> Result<Variable> {
     let place = reader.place("classic variable");
-    let name = reader.name()?;
+    let (name, name_room) = reader.name()?;
     let dimension_ids = decode_dimension_ids(reader, place, dimensions)?;
     let is_record = dimension_ids.first().is_some_and(|&id| dimensions[id].is_record);
     Ok(Variable {
         name,
+        name_room,
         is_record,
         dimension_ids,
         attributes: decode_attributes(reader)?,
@@ -276,7 +286,7 @@ fn encode_variables(writer: &mut HeaderWriter, variables: &[Variable]) -> Result
     writer.list(writer.place("classic variable list"), VARIABLE_TAG, variables.len())?;
     for variable in variables {
         let place = writer.place("classic variable");
-        writer.name(place, &variable.name)?;
+        writer.name(place, &variable.name, variable.name_room)?;
         writer.count(place, "rank", variable.dimension_ids.len() as u64)?;
         for &id in &variable.dimension_ids {
             writer.count(place, "dimension id", id as u64)?;

@@ -104,14 +104,16 @@ impl<'a> HeaderReader<'a> {
         ExternalType::from_code(code).ok_or_else(|| place.bad_field("type", u64::from(code)))
     }
 
-    /// A name as text.
+    /// A name as text, and the bytes of its field where they are more than its own.
     ///
     /// It ends at the first zero byte, as it does for every C program. Bytes that are not UTF-8
     /// are written as `\xNN`, so that two names that differ in them stay two names.
-    pub(super) fn name(&mut self) -> Result<String> {
+    pub(super) fn name(&mut self) -> Result<(String, u64)> {
         let length = self.count()?;
         let bytes = self.padded_bytes(length)?;
-        Ok(shown_name(bytes.split(|&byte| byte == 0).next().unwrap_or_default()))
+        let name = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
+        let room = if name.len() < bytes.len() { length } else { 0 };
+        Ok((shown_name(name), room))
     }
 
     /// `length` bytes, then the padding up to a multiple of 4, whose content is not looked at.

@@ -50,9 +50,13 @@ impl HeaderWriter {
         self.u32(external_type as u32);
     }
 
-    /// A name; see [`stored_name`].
-    pub(super) fn name(&mut self, place: Place, name: &str) -> Result<()> {
-        let stored = stored_name(name);
+    /// A name in a field of at least `room` bytes; see [`stored_name`].
+    pub(super) fn name(&mut self, place: Place, name: &str, room: u64) -> Result<()> {
+        let mut stored = stored_name(name);
+        let room = usize::try_from(room).unwrap_or(0);
+        if room > stored.len() {
+            stored.to_mut().resize(room, 0);
+        }
         self.count(place, "length of a name", stored.len() as u64)?;
         self.padded_bytes(&stored);
         Ok(())

@@ -10,12 +10,14 @@ const SPACED: Spacing = Spacing { h_minfree: 100, v_align: 512, v_minfree: 50, r
 fn header(version: Version, more: &[u64], variables: &[(&[usize], ExternalType)]) -> Header {
     let dimension = |(index, &length): (usize, &u64)| Dimension {
         name: format!("d{index}"),
+        name_room: 0,
         length,
         is_record: length == 0,
     };
     let lengths = [&[0, 3], more].concat();
     let variable = |(index, &(ids, external_type)): (usize, &(&[usize], ExternalType))| Variable {
         name: format!("v{index}"),
+        name_room: 0,
         dimension_ids: ids.to_vec(),
         attributes: [].into(),
         external_type,
@@ -77,6 +79,7 @@ fn a_header_that_grows_into_its_gap_moves_nothing() {
     let mut grown = previous.clone();
     let text = Attribute {
         name: "history".into(),
+        name_room: 0,
         external_type: ExternalType::Char,
         value_count: 60,
         value_bytes: vec![b'x'; 60],

@@ -57,6 +57,10 @@ impl ClassicAttribute {
         &self.stored().name
     }
 
+    pub(crate) fn name_room(&self) -> u64 {
+        self.stored().name_room
+    }
+
     pub(crate) fn data_type(&self) -> &DataType {
         data_type(self.stored().external_type)
     }

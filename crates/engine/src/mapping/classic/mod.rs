@@ -161,6 +161,7 @@ impl Contents {
 
 struct ClassicDimension {
     name: String,
+    name_room: u64,
     len: u64,
     is_record: bool,
     id: i32,
@@ -186,6 +187,10 @@ impl DimensionMapping for ClassicDimension {
     fn id(&self) -> i32 {
         self.id
     }
+
+    fn name_room(&self) -> u64 {
+        self.name_room
+    }
 }
 
 fn dimensions(header: &Header, records: &RecordLayout) -> Arc<[Dimension]> {
@@ -193,6 +198,7 @@ fn dimensions(header: &Header, records: &RecordLayout) -> Arc<[Dimension]> {
         let len = if dimension.is_record { records.record_count } else { dimension.length };
         let mapping = Arc::new(ClassicDimension {
             name: dimension.name.clone(),
+            name_room: dimension.name_room,
             len,
             is_record: dimension.is_record,
             // The C API counts dimensions in this type; a header that holds more is 16 GiB long.

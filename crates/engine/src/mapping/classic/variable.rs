@@ -35,6 +35,10 @@ impl VariableMapping for ClassicVariable {
         "/"
     }
 
+    fn name_room(&self) -> u64 {
+        self.variable().name_room
+    }
+
     fn data_type(&self) -> &DataType {
         data_type(self.variable().external_type)
     }

@@ -118,10 +118,31 @@ impl ClassicBackend {
             draft.variable(id).is_ok_and(|variable| variable.options.fill != Fill::None)
         };
         let fill: Vec<bool> = variables.iter().map(has_fill).collect();
-        state.writer.define(Definition { header, sources: &sources, fill: &fill, spacing })?;
+        let definition = Definition {
+            header,
+            sources: &sources,
+            fill: &fill,
+            fills_records: draft.fills,
+            spacing,
+        };
+        state.writer.define(definition)?;
         state.revision = Some(draft.revision());
         state.variables = variables;
         Ok(())
+    }
+
+    /// That new variables are filled with fill values, if at all.
+    fn check_fill(&self, draft: &Draft, state: &State) -> Result<()> {
+        let has_records = state.writer.record_count() > 0;
+        let is_filled = |variable: &VariableDraft| {
+            variable.options.fill != Fill::None && (has_records || !draft.is_record(variable))
+        };
+        let is_new = |id: &VariableId| !state.variables.contains(id);
+        let mut new = draft.variables().filter(|(id, _)| is_new(id));
+        match new.any(|(_, variable)| is_filled(variable) && !variable.has_fitting_fill()) {
+            true => Err(self.target.error(ErrorKind::Definition(DefinitionFault::FillValue))),
+            false => Ok(()),
+        }
     }
 
     fn header(
@@ -134,8 +155,8 @@ impl ClassicBackend {
         let dimension = |&id: &DimensionId| {
             let dimension = draft.dimension(id)?;
             let length = if dimension.is_unlimited { 0 } else { dimension.len };
-            let (name, is_record) = (dimension.name.to_string(), dimension.is_unlimited);
-            Ok(classic::Dimension { name, length, is_record })
+            let (name, name_room) = (dimension.name.to_string(), dimension.name_room);
+            Ok(classic::Dimension { name, name_room, length, is_record: dimension.is_unlimited })
         };
         let root = draft.group(ROOT).map_err(fault)?;
         let mut header = Header {
@@ -175,6 +196,7 @@ impl ClassicBackend {
         let first = dimension_ids.first().map(|&id| &header.dimensions[id]);
         Ok(classic::Variable {
             name: variable.name.to_string(),
+            name_room: variable.name_room,
             is_record: first.is_some_and(|dimension| dimension.is_record),
             attributes: self.attributes(&variable.attributes)?,
             external_type: self.external_type(&variable.data_type)?,
@@ -202,7 +224,8 @@ impl ClassicBackend {
         let stored = stored_type(external_type);
         self.encode_values(&stored, values, Rules::CLASSIC, &mut value_bytes)?;
         let value_count = value_bytes.len() as u64 / external_type.size_bytes();
-        Ok(classic::Attribute { name: name.to_owned(), external_type, value_count, value_bytes })
+        let (name, name_room) = (name.to_owned(), attribute.name_room());
+        Ok(classic::Attribute { name, name_room, external_type, value_count, value_bytes })
     }
 
     fn encode_values(
@@ -222,6 +245,15 @@ impl ClassicBackend {
             let description = data_type.name().to_owned();
             self.target.error(ErrorKind::Definition(DefinitionFault::ForeignType { description }))
         })
+    }
+
+    /// Says that elements are not what they were when somebody read them.
+    fn outdate(&self, state: RwLockReadGuard<'_, State>) {
+        let was_read = state.was_read.swap(false, Relaxed);
+        drop(state);
+        if was_read {
+            self.alone().reading = FileNumber::new();
+        }
     }
 
     fn alone(&self) -> RwLockWriteGuard<'_, State> {
@@ -311,11 +343,14 @@ impl Backend for ClassicBackend {
         let index = state.index(id).ok_or_else(|| self.deleted())?;
         lock(&state.put_into).insert(id);
         state.writer.write(index, selection, elements)?;
-        let was_read = state.was_read.swap(false, Relaxed);
-        drop(state);
-        if was_read {
-            self.alone().reading = FileNumber::new();
-        }
+        self.outdate(state);
+        Ok(())
+    }
+
+    fn grow(&self, draft: &Draft, extent: &[u64]) -> Result<()> {
+        let state = self.defined(draft)?;
+        state.writer.reach(extent.first().copied().unwrap_or(0))?;
+        self.outdate(state);
         Ok(())
     }
 
@@ -364,6 +399,7 @@ impl Backend for ClassicBackend {
     fn end_definitions(&mut self, draft: &Draft, room: HeaderRoom) -> Result<()> {
         let spacing = spacing(room);
         let mut state = self.alone();
+        self.check_fill(draft, &state)?;
         if spacing != self.spacing {
             // Room that is asked for is made even where nothing else changed.
             state.revision = None;

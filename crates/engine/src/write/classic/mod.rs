@@ -33,6 +33,7 @@ use isotach_model::selection::{Axis, Selection, SelectionError};
 
 use self::behind::Behind;
 use self::place::Place;
+use self::relocation::Origin;
 use self::target::Target;
 use crate::error::{Error, ErrorKind, Result};
 use crate::mapping::classic::read_header;
@@ -69,8 +70,11 @@ pub struct Definition<'a> {
     pub header: Header,
     /// For each variable its index in the definition before, or `None` for a new one.
     pub sources: &'a [Option<usize>],
-    /// For each variable whether values that are never written are fill values.
+    /// For each variable that is new whether it is filled: its values, or those in the records that are
+    /// there.
     pub fill: &'a [bool],
+    /// Whether records that come about are filled, of whichever variable.
+    pub fills_records: bool,
     /// What is to be left free.
     pub spacing: Spacing,
 }
@@ -103,7 +107,7 @@ impl ClassicWriter {
         let (mut header, records) = read_header(file, storage)?;
         let record_count = records.record_count;
         header.record_count = RecordCount::Known(record_count);
-        writer.places = places(&header, &records, &[]);
+        writer.places = places(&header, &records, true);
         let marks = writer.places.iter().map(|place| place.len(record_count)).collect();
         writer.values = Mutex::new(Values { record_count, marks, behind: Behind::default() });
         let header = Arc::new(header);
@@ -118,6 +122,11 @@ impl ClassicWriter {
         self.header.as_ref().map(|header| Header { record_count, ..Header::clone(header) })
     }
 
+    /// How many records there are.
+    pub fn record_count(&self) -> u64 {
+        self.values().record_count
+    }
+
     /// Puts a definition in the place of the one before, as `nc__enddef` does. Where values that
     /// were committed have to move, what was put so far and the definition are committed; else the
     /// definition is committed with what is put next.
@@ -126,26 +135,33 @@ impl ClassicWriter {
     /// [`ErrorKind::Format`] where the format cannot hold it; the definition before then stays.
     pub fn define(&mut self, definition: Definition<'_>) -> Result<()> {
         self.target.finish()?;
-        let Definition { mut header, sources, fill, spacing } = definition;
+        let Definition { mut header, sources, fill, fills_records, spacing } = definition;
         let is_prefix = self.header.as_ref().is_some_and(|before| {
             let count = before.variables.len();
             let expected = (0..sources.len()).map(|index| (index < count).then_some(index));
             sources.len() >= count && sources.iter().copied().eq(expected)
         });
         let before = self.header.as_deref().filter(|_| is_prefix);
-        let record_count = self.values().record_count;
+        let record_count = self.record_count();
         header.record_count = RecordCount::Known(record_count);
         header.lay_out(before, &spacing).map_err(|fault| self.layout_error(fault))?;
         let records = self.record_layout(&header)?;
-        let places = places(&header, &records, fill);
+        let places = places(&header, &records, fills_records);
+        if self.is_filled_otherwise(&places, sources) {
+            self.settle()?;
+        }
         let has_values =
             self.committed.is_some() || self.values().marks.iter().any(|&mark| mark > 0);
         if has_values && relocation::is_needed(&self.places, &places, sources, record_count) {
-            return self.relocate(header, places, sources);
+            return self.relocate(header, places, sources, fill);
         }
         let mut values = lock(&self.values);
-        let mark = |source: &Option<usize>| source.map_or(0, |index| values.marks[index]);
-        values.marks = sources.iter().map(mark).collect();
+        let mark = |(index, source): (usize, &Option<usize>)| match source {
+            Some(source) => values.marks[*source],
+            None if fill[index] => 0,
+            None => places[index].len(record_count),
+        };
+        values.marks = sources.iter().enumerate().map(mark).collect();
         drop(values);
         self.places = places;
         self.header = Some(Arc::new(header));
@@ -180,7 +196,7 @@ impl ClassicWriter {
         let mut values = self.values();
         if variable_of.is_record {
             let last = selection.axes.first().and_then(Axis::bounds).map_or(0, |bounds| bounds.1);
-            self.reach_record(header.version, last, &mut values)?;
+            self.reach_record(last, &mut values)?;
         }
         let runs = Runs::new(selection, &lengths, element);
         let step = runs.run_bytes as usize;
@@ -189,6 +205,17 @@ impl ClassicWriter {
             values.put(&self.target, place, variable, range, bytes)?;
         }
         Ok(())
+    }
+
+    /// Has at least so many records come about.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Limit`] for a record that the format cannot count.
+    pub fn reach(&self, record_count: u64) -> Result<()> {
+        match record_count.checked_sub(1) {
+            Some(last) => self.reach_record(last, &mut self.values()),
+            None => Ok(()),
+        }
     }
 
     /// Makes all that was put readable from the storage, at the places that [`Self::header`] says.
@@ -254,9 +281,19 @@ impl ClassicWriter {
         self.target.finish()?;
         let Some(committed) = &self.committed else { return self.target.set_len(0) };
         let records = self.record_layout(committed)?;
-        let places = places(committed, &records, &[]);
+        let places = places(committed, &records, true);
         let end = end_of(committed, &places, records.record_count);
         if self.target.len()? > end { self.target.set_len(end) } else { Ok(()) }
+    }
+
+    /// Whether values that are due by the definition before would be filled with something else, or not
+    /// at all, by these places.
+    fn is_filled_otherwise(&self, places: &[Place], sources: &[Option<usize>]) -> bool {
+        let before = |source: Option<usize>| self.places.get(source?);
+        let differs = |(now, &source): (&Place, &Option<usize>)| {
+            before(source).is_some_and(|before| before.fill != now.fill)
+        };
+        places.iter().zip(sources).any(differs)
     }
 
     fn relocate(
@@ -264,6 +301,7 @@ impl ClassicWriter {
         header: Header,
         places: Vec<Place>,
         sources: &[Option<usize>],
+        fill: &[bool],
     ) -> Result<()> {
         if self.committed.is_some() {
             self.commit()?;
@@ -272,7 +310,14 @@ impl ClassicWriter {
         }
         let mut values = lock(&self.values);
         let record_count = values.record_count;
-        relocation::relocate(&self.target, &self.places, &header, &places, sources, record_count)?;
+        let before = |index: usize| match sources[index].and_then(|source| self.places.get(source))
+        {
+            Some(before) => Origin::Moved(before),
+            None if fill[index] => Origin::Filled,
+            None => Origin::Nothing,
+        };
+        let origins: Vec<Origin<'_>> = (0..places.len()).map(before).collect();
+        relocation::relocate(&self.target, &header, &places, &origins, record_count)?;
         values.marks = places.iter().map(|place| place.len(record_count)).collect();
         drop(values);
         self.places = places;
@@ -301,10 +346,10 @@ impl ClassicWriter {
     }
 
     /// The records go up to `last`.
-    fn reach_record(&self, version: Version, last: u64, values: &mut Values) -> Result<()> {
-        let limit = match version {
-            Version::Cdf1 | Version::Cdf2 => u64::from(u32::MAX) - 1,
-            Version::Cdf5 => i64::MAX as u64,
+    fn reach_record(&self, last: u64, values: &mut Values) -> Result<()> {
+        let limit = match self.header.as_ref().map(|header| header.version) {
+            Some(Version::Cdf5) => i64::MAX as u64,
+            _ => u64::from(u32::MAX) - 1,
         };
         let fits =
             last < limit && self.places.iter().all(|place| place.end(last + 1) <= i64::MAX as u64);
@@ -457,10 +502,10 @@ impl Iterator for Runs<'_> {
     }
 }
 
-fn places(header: &Header, records: &RecordLayout, fill: &[bool]) -> Vec<Place> {
-    let fills = fill.iter().copied().chain(std::iter::repeat(true));
-    let variables = header.variables.iter().zip(fills);
-    variables.map(|(variable, fill)| Place::new(header, records, variable, fill)).collect()
+fn places(header: &Header, records: &RecordLayout, fills_records: bool) -> Vec<Place> {
+    let place =
+        |variable| Place::new(header, records, variable, fills_records || !variable.is_record);
+    header.variables.iter().map(place).collect()
 }
 
 /// The length of a file with this header: the end of its last value, or where the first record will

@@ -27,7 +27,7 @@ pub(super) struct Place {
     /// Bytes from one record to the next; `None` for a fixed variable.
     pub(super) record_size: Option<u64>,
     /// One fill value as it is stored; `None` where nothing is filled.
-    fill: Option<Vec<u8>>,
+    pub(super) fill: Option<Vec<u8>>,
 }
 
 impl Place {

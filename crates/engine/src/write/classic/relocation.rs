@@ -48,19 +48,30 @@ fn moves(before: &Place, now: &Place) -> bool {
     (before.begin, before.record_size, before.padding) != (now.begin, now.record_size, now.padding)
 }
 
-/// Brings the values from their old places to the new ones, fills what is new, and has
-/// [`Target::finish`] commit `header`.
+/// What stands at the place of a variable when its values were brought there.
+#[derive(Clone, Copy)]
+pub(super) enum Origin<'a> {
+    /// What stood at the place before.
+    Moved(&'a Place),
+    /// Fill values.
+    Filled,
+    /// Nothing that anybody asked for.
+    Nothing,
+}
+
+/// Brings the values from their origins to the new places, and has [`Target::finish`] commit `header`.
 pub(super) fn relocate(
     target: &Target,
-    old: &[Place],
     header: &Header,
     new: &[Place],
-    sources: &[Option<usize>],
+    origins: &[Origin<'_>],
     record_count: u64,
 ) -> Result<()> {
-    let before = |index: usize| sources[index].and_then(|source| old.get(source));
-    let changed =
-        (0..new.len()).filter(|&index| before(index).is_none_or(|old| moves(old, &new[index])));
+    let is_changed = |&index: &usize| match origins[index] {
+        Origin::Moved(before) => moves(before, &new[index]),
+        Origin::Filled | Origin::Nothing => true,
+    };
+    let changed = (0..new.len()).filter(is_changed);
     let end = end_of(header, new, record_count);
     let low = changed.map(|index| new[index].begin).min().unwrap_or(end).min(end);
     let image = target.len()?.max(end).next_multiple_of(4);
@@ -70,11 +81,11 @@ pub(super) fn relocate(
     let (records, fixed): (Vec<usize>, Vec<usize>) =
         fixed.into_iter().partition(|&index| new[index].record_size.is_some());
     for index in fixed {
-        copier.bring(before(index), &new[index], 0)?;
+        copier.bring(origins[index], &new[index], 0)?;
     }
     for record in 0..record_count {
         for &index in &records {
-            copier.bring(before(index), &new[index], record)?;
+            copier.bring(origins[index], &new[index], record)?;
         }
     }
     copier.behind.flush(target)?;
@@ -121,13 +132,16 @@ impl<'a> Copier<'a> {
         Self { target, distance, behind: Behind::default(), window, window_begin }
     }
 
-    /// Writes a fixed variable, or a record of a variable, with its padding: what stood at its old
-    /// place, or fill values.
-    fn bring(&mut self, before: Option<&Place>, now: &Place, record: u64) -> Result<()> {
-        let Some(before) = before else {
-            let range = record * now.dense..(record + 1) * now.dense;
-            let (target, distance) = (self.target, self.distance);
-            return now.fill(&range, |at, bytes| self.behind.put(target, at + distance, bytes));
+    /// Writes a fixed variable, or a record of a variable, with its padding.
+    fn bring(&mut self, origin: Origin<'_>, now: &Place, record: u64) -> Result<()> {
+        let before = match origin {
+            Origin::Moved(before) => before,
+            Origin::Nothing => return Ok(()),
+            Origin::Filled => {
+                let range = record * now.dense..(record + 1) * now.dense;
+                let (target, distance) = (self.target, self.distance);
+                return now.fill(&range, |at, bytes| self.behind.put(target, at + distance, bytes));
+            }
         };
         let from = before.begin + record * before.record_size.unwrap_or(0);
         let to = now.begin + record * now.record_size.unwrap_or(0) + self.distance;

@@ -103,7 +103,7 @@ fn read(bytes: &[u8]) -> Option<Model> {
     let storage: Arc<dyn Storage> = Arc::new(Memory::new(bytes.to_vec()));
     let (header, records) = read_header(&name(), storage).ok()?;
     let mut values = BTreeMap::new();
-    for (variable, place) in header.variables.iter().zip(places(&header, &records, &[])) {
+    for (variable, place) in header.variables.iter().zip(places(&header, &records, true)) {
         let mut found = Vec::new();
         for (address, length) in place.pieces(0..place.len(records.record_count)) {
             let inside = (address as usize).min(bytes.len())..;
@@ -120,6 +120,7 @@ fn read(bytes: &[u8]) -> Option<Model> {
 fn text(name: &str, length: usize) -> Attribute {
     Attribute {
         name: name.to_owned(),
+        name_room: 0,
         external_type: ExternalType::Char,
         value_count: length as u64,
         value_bytes: vec![b'x'; length],
@@ -130,11 +131,13 @@ fn text(name: &str, length: usize) -> Attribute {
 fn header(version: Version, variables: &[(String, Vec<usize>, ExternalType)]) -> Header {
     let dimension = |name: &str, length: u64| Dimension {
         name: name.to_owned(),
+        name_room: 0,
         length,
         is_record: length == 0,
     };
     let variable = |(name, ids, external_type): &(String, Vec<usize>, ExternalType)| Variable {
         name: name.clone(),
+        name_room: 0,
         dimension_ids: ids.clone(),
         attributes: Arc::default(),
         external_type: *external_type,
@@ -155,7 +158,9 @@ fn header(version: Version, variables: &[(String, Vec<usize>, ExternalType)]) ->
 fn define(writer: &mut ClassicWriter, header: Header, sources: &[Option<usize>]) {
     let fill = vec![true; sources.len()];
     let spacing = Spacing::default();
-    writer.define(Definition { header, sources, fill: &fill, spacing }).unwrap();
+    writer
+        .define(Definition { header, sources, fill: &fill, fills_records: true, spacing })
+        .unwrap();
 }
 
 fn new_variables(count: usize) -> Vec<Option<usize>> {
