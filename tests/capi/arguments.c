@@ -349,6 +349,19 @@ const char *pick_name(const char *argument)
     return call.name;
 }
 
+/* A classic file has one user: the original keeps what others do not know of. */
+static int is_in_use(const char *path)
+{
+    char used[NC_MAX_NAME + 1];
+    size_t length;
+    int is_classic = fixture.format != NC_FORMAT_NETCDF4 && fixture.format != NC_FORMAT_NETCDF4_CLASSIC;
+    for (int i = 0; i < fixture.id_count && is_classic && call.plan.strategy == RANDOM; i++)
+        if (nc_inq_path(fixture.ids[i], &length, NULL) == NC_NOERR && length <= NC_MAX_NAME
+            && nc_inq_path(fixture.ids[i], NULL, used) == NC_NOERR && is(used, path))
+            return 1;
+    return 0;
+}
+
 const char *pick_path(const char *argument)
 {
     static const char *const paths[] = {"fresh.nc", "closed.nc", "third.nc", "missing.nc",
@@ -356,6 +369,8 @@ const char *pick_path(const char *argument)
     enum { RIGHT = 3 };
     int choice = choose(argument, RIGHT, COUNT(paths) - RIGHT, 1);
     const char *path = choice < COUNT(paths) ? paths[choice] : NULL;
+    if (path && is_in_use(path))
+        path = "missing/file.nc";
     log_text(path);
     return path;
 }
@@ -456,6 +471,21 @@ static nc_type type_by_arguments(void)
 /* Memory for values: with room before and after, as memory maps may go backwards. */
 enum { MEMORY = 1 << 15, MARGIN = 1 << 12 };
 
+/* Takes away what the original makes anything of in CDF-5: for `uint`, negative bytes leave what stood there
+ * before; for `uint64`, floats that are larger are cast without a rule. */
+static void tame_numbers(nc_type memory, char *values, size_t bytes)
+{
+    nc_type stored = fixture.format == NC_FORMAT_64BIT_DATA ? type_by_arguments() : NC_NAT;
+    for (size_t i = 0; i < bytes && stored == NC_UINT && memory == NC_BYTE; i++)
+        values[i] &= 0x7f;
+    for (size_t i = 0; i < bytes / sizeof(float) && stored == NC_UINT64 && memory == NC_FLOAT; i++)
+        if (((float *)(void *)values)[i] > 1e19f)
+            ((float *)(void *)values)[i] = 1e19f;
+    for (size_t i = 0; i < bytes / sizeof(double) && stored == NC_UINT64 && memory == NC_DOUBLE; i++)
+        if (((double *)(void *)values)[i] > 1e19)
+            ((double *)(void *)values)[i] = 1e19;
+}
+
 void *values_in(const char *argument, nc_type memory)
 {
     static _Alignas(max_align_t) char values[MEMORY + 2 * MARGIN];
@@ -473,6 +503,7 @@ void *values_in(const char *argument, nc_type memory)
     if (size) {
         size_t before = MARGIN / size * size;
         make_values(call.ncid, memory, values + MARGIN - before, (before + 256 * size) / size, seed);
+        tame_numbers(memory, values, sizeof values);
     }
     log_values(call.ncid, memory, values + MARGIN, 4);
     return values + MARGIN;

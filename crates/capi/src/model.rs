@@ -13,7 +13,8 @@ use std::collections::HashMap;
 use std::ffi::{CString, c_int};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use isotach::model::convert::{Misfit, Rules};
+use isotach::model::Atomic;
+use isotach::model::convert::{Misfit, Rules, convert};
 use isotach::model::names;
 use isotach::{Dimension, DimensionHandle, ErrorKind, File, Format, HeaderRoom, Writer};
 
@@ -176,6 +177,27 @@ impl OpenFile {
     pub(crate) fn rules(&self) -> Rules {
         let byte_is_either = !matches!(self.format, Format::Data64Bit | Format::NetCdf4);
         Rules { misfit: Misfit::C, byte_is_either }
+    }
+
+    /// Converts numbers that are to be stored; false where some are out of range. In classic files that is so for
+    /// infinite floats that become doubles.
+    ///
+    /// # Errors
+    /// `NC_EBADTYPE`, `NC_ECHAR` between what does not convert.
+    pub(crate) fn convert(
+        &self,
+        source: &[u8],
+        from: Atomic,
+        target: &mut [u8],
+        to: Atomic,
+    ) -> Outcome<bool> {
+        let report = convert(source, from, target, to, self.rules());
+        let is_in_range = report.map_err(|_| Status::EBADTYPE)?.is_in_range();
+        let is_finite = self.is_hdf5() || (from, to) != (Atomic::Float, Atomic::Double) || {
+            let (numbers, _) = source.as_chunks();
+            !numbers.iter().any(|&number| f32::from_ne_bytes(number).is_infinite())
+        };
+        Ok(is_in_range && is_finite)
     }
 
     /// True where define and data mode are kept apart: all formats but netCDF-4's full model.

@@ -372,8 +372,8 @@ macro_rules! from_floats {
             }
 
             fn kept(self) -> Option<$target> {
-                let (value, fits) = self.cast();
-                fits.then_some(value)
+                let (_, fits): ($target, bool) = self.cast();
+                fits.then(|| self.c_cast())
             }
         }
     )*};

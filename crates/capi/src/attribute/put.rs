@@ -3,7 +3,6 @@
 use std::ffi::{c_char, c_int};
 use std::slice;
 
-use isotach::model::convert::{RangeReport, Rules, convert};
 use isotach::model::names::MAX_NAME_BYTES;
 use isotach::model::{Atomic, DataType, Values};
 use isotach::{Attribute, Format};
@@ -81,24 +80,20 @@ impl Source {
         if differs && texts.iter().any(is_text) { Err(Status::ECHAR) } else { Ok(()) }
     }
 
-    /// The values as they are stored, and how they were converted.
+    /// The values as they are stored; false where some are out of range.
     ///
     /// # Safety
     /// Memory is valid for all elements.
-    unsafe fn into_values(
-        self,
-        data_type: &DataType,
-        rules: Rules,
-    ) -> Outcome<(Values, RangeReport)> {
+    unsafe fn into_values(self, file: &OpenFile, data_type: &DataType) -> Outcome<(Values, bool)> {
         let (at, len, atomic) = match self {
-            Self::Values(values) => return Ok((values, RangeReport::default())),
+            Self::Values(values) => return Ok((values, true)),
             Self::Memory { at, len, atomic } => (at, len, atomic),
         };
         let to = data_type.atomic();
         let Some(from) = atomic.filter(|_| atomic != to && len > 0) else {
             // SAFETY: by this function's contract.
             let values = unsafe { memory::unpack(data_type, at, len) }?;
-            return Ok((values, RangeReport::default()));
+            return Ok((values, true));
         };
         let to = to.ok_or(Status::EBADTYPE)?;
         let bytes = len.checked_mul(from.size()).ok_or(Status::ENOMEM)?;
@@ -106,8 +101,8 @@ impl Source {
         let source = unsafe { slice::from_raw_parts(at, bytes) };
         let mut values = Values::zeros(data_type, len);
         let target = values.native_bytes_mut().ok_or(Status::EINTERNAL)?;
-        let report = convert(source, from, target, to, rules).map_err(|_| Status::EBADTYPE)?;
-        Ok((values, report))
+        let is_in_range = file.convert(source, from, target, to)?;
+        Ok((values, is_in_range))
     }
 }
 
@@ -140,9 +135,9 @@ pub(super) unsafe fn put(
     };
     let data_type = type_of(&holder.file, type_id)?;
     // SAFETY: by this function's contract.
-    let (values, report) = unsafe { source.into_values(&data_type, holder.file.rules()) }?;
+    let (values, is_in_range) = unsafe { source.into_values(&holder.file, &data_type) }?;
     holder.set(&name, data_type, values)?;
-    if report.is_in_range() { Ok(()) } else { Err(Status::ERANGE) }
+    if is_in_range { Ok(()) } else { Err(Status::ERANGE) }
 }
 
 /// What libnetcdf looks at in a netCDF-4 file, in its order.

@@ -295,6 +295,11 @@ impl Request<'_> {
     /// The elements that lie inside, each at its place in memory, and the error of those that do not.
     fn check_elements(&self) -> Outcome<Option<Wanted>> {
         self.check_phase()?;
+        let stop = (self.count[0]).wrapping_mul(self.stride[0].cast_unsigned());
+        if self.kind == Kind::Strided && self.start[0].wrapping_add(stop) <= self.start[0] {
+            // Beyond the last record that can be counted the walk ends before it begins.
+            return Ok(None);
+        }
         let map = self.map.clone().unwrap_or_else(|| map::row_major(&self.count));
         let mut selection = self.selection();
         let mut fault = None;

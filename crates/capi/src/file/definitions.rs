@@ -53,7 +53,7 @@ pub extern "C" fn nc__enddef(
 ) -> c_int {
     let alignment = |bytes: usize| match bytes {
         NC_ALIGN_CHUNK => CHUNK_ALIGNMENT,
-        bytes => (bytes as u64).max(4),
+        bytes => (bytes as u64).max(1),
     };
     let room = HeaderRoom {
         header_free: header_free as u64,
