@@ -282,6 +282,38 @@ def test_refresh_follows_a_file_that_takes_the_place(tmp_path):
         assert (reader.data_model, reader["v"].shape) == ("NETCDF3_CLASSIC", (8,))
 
 
+def test_refresh_of_many_files(tmp_path):
+    paths = [tmp_path / f"{number}.nc" for number in range(3)]
+    for number, path in enumerate(paths):
+        with isotach.Dataset(path, "w", format="NETCDF4_CLASSIC") as dataset:
+            dataset.createDimension("time", None)
+            time_ = dataset.createVariable("time", "f8", ("time",))
+            time_.setncatts({"units": f"days since 2000-01-0{number + 1}", "calendar": "standard"})
+            time_[:] = [0, 1]
+            dataset.createVariable("v", "i4", ("time",))[:] = [number, number]
+            dataset.old = "here"
+    with isotach.MFDataset(sorted(map(str, paths))) as reader:
+        variable, times = reader["v"], isotach.MFTime(reader["time"])
+        assert not hasattr(variable, "units")
+        with isotach.Dataset(paths[1], "a") as dataset:
+            dataset["v"][2:5] = [7, 8, 9]
+        with isotach.Dataset(paths[0], "a") as dataset:
+            dataset["v"].units = "m"
+            dataset.title = "more"
+            del dataset.old
+        assert variable[:].tolist() == [0, 0, 1, 1, 2, 2]
+        assert reader.refresh()
+        assert reader["v"] is variable
+        assert variable[:].tolist() == [0, 0, 1, 1, 7, 8, 9, 2, 2]
+        assert (variable.shape, len(reader.dimensions["time"])) == ((9,), 9)
+        assert (variable.units, reader.title, reader.ncattrs()) == ("m", "more", ["title"])
+        assert times[:].tolist()[-2:] == [2, 3]
+        with isotach.Dataset(paths[0], "a") as dataset:
+            del dataset["v"].units
+        assert reader.refresh()
+        assert not hasattr(variable, "units")
+
+
 FOLLOWED = """
     import sys, isotach
     with isotach.Dataset(sys.argv[1], "a", commit_interval=None) as dataset:

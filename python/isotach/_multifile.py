@@ -20,7 +20,16 @@ class MFDataset(Dataset):
     What does not lie along that dimension, and all attributes, come from the master file.
     """
 
-    __slots__ = ("_files", "_master", "_parts", "_spanned", "_spanned_dimensions")
+    __slots__ = (
+        "_along",
+        "_excluded",
+        "_files",
+        "_lengths",
+        "_master",
+        "_parts",
+        "_spanned",
+        "_spanned_dimensions",
+    )
 
     def __init__(
         self,
@@ -66,13 +75,15 @@ class MFDataset(Dataset):
         exclude: Sequence[str],
     ) -> None:
         first = parts[list(files).index(master)]
-        along = _joined_dimension(first, aggdim, master)
-        lengths = [len(part.dimensions[along]) for part in parts]
-        names = [
-            name
-            for name, variable in first.variables.items()
-            if name not in exclude and variable.dimensions[:1] == (along,)
-        ]
+        put = object.__setattr__
+        put(self, "_files", list(files))
+        put(self, "_parts", parts)
+        put(self, "_master", first)
+        put(self, "_along", _joined_dimension(first, aggdim, master))
+        put(self, "_excluded", frozenset(exclude))
+        put(self, "_lengths", [])
+        put(self, "_spanned", {})
+        names = self._joined_names()
         if not names:
             raise OSError(f"master dataset {master} does not have any variables to aggregate")
         if check:
@@ -85,18 +96,46 @@ class MFDataset(Dataset):
                     "MFNetCDF4 only works with NETCDF3_* and NETCDF4_CLASSIC formatted files, "
                     "not NETCDF4"
                 )
-        put = object.__setattr__
-        put(self, "_files", list(files))
-        put(self, "_parts", parts)
-        put(self, "_master", first)
-        dimensions: dict[str, Any] = dict(first.dimensions)
-        dimensions[along] = _Dimension(along, lengths)
-        put(self, "_spanned_dimensions", dimensions)
+        self._span()
+
+    def _joined_names(self) -> list[str]:
+        """The variables that go on from file to file."""
+        return [
+            name
+            for name, variable in self._master.variables.items()
+            if name not in self._excluded and variable.dimensions[:1] == (self._along,)
+        ]
+
+    def _span(self) -> None:
+        """Joins what the files have by now; what was joined before is renewed."""
+        first, parts, lengths = self._master, self._parts, self._lengths
+        lengths[:] = [len(part.dimensions[self._along]) for part in parts]
         spanned: dict[str, Any] = dict(first.variables.items())
-        for name in names:
+        for name in self._joined_names():
             own = [part.variables[name] for part in parts]
-            spanned[name] = _Variable(self, name, first.variables[name], own, lengths)
-        put(self, "_spanned", spanned)
+            joined = self._spanned.get(name)
+            if isinstance(joined, _Variable):
+                joined._renew(first.variables[name], own)
+            else:
+                joined = _Variable(self, name, first.variables[name], own, lengths)
+            spanned[name] = joined
+        dimensions: dict[str, Any] = dict(first.dimensions)
+        dimensions[self._along] = _Dimension(self._along, lengths)
+        object.__setattr__(self, "_spanned_dimensions", dimensions)
+        object.__setattr__(self, "_spanned", spanned)
+
+    def refresh(self) -> bool:
+        """Shows all files as their newest commits have them; see `Dataset.refresh`.
+
+        Joined variables that were asked for before go on to the new ends. The list of files stays
+        what it was.
+        """
+        is_new = super().refresh()
+        for part in self._parts:
+            is_new |= part.refresh()
+        if is_new:
+            self._span()
+        return is_new
 
     @property
     def variables(self) -> Any:
@@ -156,8 +195,11 @@ class _Dimension:
 
     def __init__(self, name: str, lengths: list[int]) -> None:
         self.dimlens = lengths
-        self.dimtotlen = sum(lengths)
         self.name = self._name = name
+
+    @property
+    def dimtotlen(self) -> int:
+        return sum(self.dimlens)
 
     def __len__(self) -> int:
         return self.dimtotlen
@@ -180,14 +222,22 @@ class _Variable:
         self, dataset: Any, name: str, master: Variable, own: list[Variable], lengths: list[int]
     ) -> None:
         self._dset = self._grp = dataset
-        self._mastervar = master
-        self._recVar = own
         self._recLen = lengths
         self._name = name
-        self.name = name
+        self._attributes: list[str] = []
+        self._renew(master, own)
+
+    def _renew(self, master: Variable, own: list[Variable]) -> None:
+        """Goes on with what the files have by now."""
+        for attribute in self._attributes:
+            self.__dict__.pop(attribute, None)
+        self._mastervar = master
+        self._recVar = own
+        self.name = self._name
         self.dimensions = master.dimensions
         self.dtype = master.dtype
-        for attribute in master.ncattrs():
+        self._attributes = master.ncattrs()
+        for attribute in self._attributes:
             self.__dict__[attribute] = master.getncattr(attribute)
 
     @property
@@ -318,10 +368,12 @@ class MFTime(_Variable):
         steps = [
             target - date2num(reference, variable.units, self.calendar) for variable in self._recVar
         ]
-        self._delta = np.repeat(steps, self._recLen).astype(time.dtype)
+        self._steps = np.asarray(steps)
 
     def __getitem__(self, elem: Any) -> Any:
-        return self._time[elem] + self._delta[elem]
+        # As long as the files are by now.
+        delta = np.repeat(self._steps, self._recLen).astype(self._time.dtype)
+        return self._time[elem] + delta[elem]
 
 
 def _joined_dimension(first: Dataset, aggdim: str | None, master: Any) -> str:

@@ -442,20 +442,41 @@ fn chunks_that_are_overwritten() {
     ] {
         println!("{layout:?} {y:?} {x:?}");
         Scenario::created(CreateOptions { layout, ..CreateOptions::default() })
-            .then(move |writer| {
-                let root = writer.root();
-                let y = root.define_dimension("y", y).unwrap();
-                let x = root.define_dimension("x", x).unwrap();
-                let deflate = chunked(&[7, 5], &DEFLATE);
-                root.define_variable("deflate", Atomic::Short, &[y, x], deflate).unwrap();
-                let checked = chunked(&[20, 5], &[FilterRequest::Fletcher32]);
-                root.define_variable("checked", Atomic::Short, &[y, x], checked).unwrap();
-                let plain = chunked(&[3, 3], &[]);
-                root.define_variable("plain", Atomic::Short, &[y, x], plain).unwrap();
-            })
+            .then(move |writer| define_chunks(writer, y, x))
             .repeat(12, overwrite)
             .survives(400);
     }
+}
+
+/// What earlier sessions left free is used before there is a commit that says so.
+#[test]
+fn the_gaps_of_earlier_sessions() {
+    for layout in [Layout::Compatible, Layout::Latest] {
+        let options = CreateOptions { layout, ..CreateOptions::default() };
+        let writer = options.create_in_memory("file").unwrap();
+        define_chunks(&writer, Some(20), None);
+        define_words(&writer);
+        let mut bytes = writer.into_bytes().unwrap().unwrap();
+        for round in 0..4 {
+            let writer = EditOptions::default().open_bytes("file", bytes).unwrap();
+            overwrite(&writer, round);
+            overwrite_words(&writer, round);
+            bytes = writer.into_bytes().unwrap().unwrap();
+        }
+        Scenario::of(bytes).repeat(4, overwrite).repeat(4, overwrite_words).survives(400);
+    }
+}
+
+fn define_chunks(writer: &Writer, y: Option<u64>, x: Option<u64>) {
+    let root = writer.root();
+    let y = root.define_dimension("y", y).unwrap();
+    let x = root.define_dimension("x", x).unwrap();
+    let deflate = chunked(&[7, 5], &DEFLATE);
+    root.define_variable("deflate", Atomic::Short, &[y, x], deflate).unwrap();
+    let checked = chunked(&[20, 5], &[FilterRequest::Fletcher32]);
+    root.define_variable("checked", Atomic::Short, &[y, x], checked).unwrap();
+    let plain = chunked(&[3, 3], &[]);
+    root.define_variable("plain", Atomic::Short, &[y, x], plain).unwrap();
 }
 
 fn overwrite(writer: &Writer, round: u64) {
@@ -471,23 +492,24 @@ fn overwrite(writer: &Writer, round: u64) {
 
 #[test]
 fn strings_that_are_overwritten() {
-    Scenario::new(Format::NetCdf4)
-        .then(|writer| {
-            let root = writer.root();
-            let x = root.define_dimension("x", Some(4)).unwrap();
-            root.define_variable("words", Atomic::String, &[x], chunked(&[3], &DEFLATE)).unwrap();
-            root.define_variable("contiguous", Atomic::String, &[x], plain()).unwrap();
-        })
-        .repeat(10, |writer, round| {
-            let root = writer.root();
-            let long = "long ".repeat(round as usize * 300);
-            let values = words([format!("word {round}"), long]);
-            let two = select([range(round % 3, 2)]);
-            variable(&root, "words").write(&two, &values).unwrap();
-            variable(&root, "contiguous").write(&two, &values).unwrap();
-            root.set_attribute("words", vec![format!("attribute {round}")]).unwrap();
-        })
-        .survives(1000);
+    Scenario::new(Format::NetCdf4).then(define_words).repeat(10, overwrite_words).survives(1000);
+}
+
+fn define_words(writer: &Writer) {
+    let root = writer.root();
+    let words = root.define_dimension("number of words", Some(4)).unwrap();
+    root.define_variable("words", Atomic::String, &[words], chunked(&[3], &DEFLATE)).unwrap();
+    root.define_variable("contiguous", Atomic::String, &[words], plain()).unwrap();
+}
+
+fn overwrite_words(writer: &Writer, round: u64) {
+    let root = writer.root();
+    let long = "long ".repeat(round as usize * 300);
+    let values = words([format!("word {round}"), long]);
+    let two = select([range(round % 3, 2)]);
+    variable(&root, "words").write(&two, &values).unwrap();
+    variable(&root, "contiguous").write(&two, &values).unwrap();
+    root.set_attribute("words", vec![format!("attribute {round}")]).unwrap();
 }
 
 #[test]

@@ -105,6 +105,50 @@ fn a_second_name_is_the_same_variable() {
     }
 }
 
+/// Between the pieces that are in use there is nothing that anybody reads.
+#[test]
+fn what_counts_as_free_may_be_anything() {
+    let Some(corpus) = corpus() else { return };
+    let mut files = Vec::new();
+    find(&corpus, &mut files);
+    let (mut wrong, mut count, mut free_bytes) = (Vec::new(), 0, 0);
+    let mut unknown: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for path in files {
+        let name = path.strip_prefix(&corpus).unwrap().to_string_lossy().into_owned();
+        let mut bytes = std::fs::read(&path).unwrap();
+        let Some(file) = opened(&path, bytes.clone()) else { continue };
+        let (Some(objects), Some(before)) = (file.hdf5(), look(&file)) else { continue };
+        let used = match objects.used_space() {
+            Ok(used) => used,
+            Err(error) => {
+                unknown.entry(error.kind.to_string()).or_default().push(name);
+                continue;
+            }
+        };
+        count += 1;
+        let base = objects.user_block_bytes();
+        let mut from = base as usize;
+        let end = objects.superblock().end_of_file_address.min(bytes.len() as u64) - base;
+        for (address, len) in used.into_iter().chain([(end, 0)]) {
+            let begin = (base + address) as usize;
+            free_bytes += begin - from;
+            bytes[from..begin].fill(0xDB);
+            from = begin + len as usize;
+        }
+        let after = opened(&path, bytes).and_then(|file| look(&file));
+        match after.map(|after| first_difference(before, after)) {
+            Some(None) => {}
+            fault => wrong.push(format!("{name}: {:?}", fault.flatten())),
+        }
+    }
+    for (reason, names) in &unknown {
+        println!("{}: {reason}: {}", names.len(), names.join(" "));
+    }
+    println!("{count} files, {free_bytes} bytes free");
+    assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(count > FEWEST_FILES, "only {count} files");
+}
+
 /// Changes every file of the corpus, and looks at what there was and is.
 fn for_each_file(
     change: impl Fn(&Writer) -> Result<()>,

@@ -15,6 +15,7 @@ pub mod memory;
 mod reading;
 mod scatter;
 mod scratch;
+mod stored_elements;
 mod strided;
 mod tiled;
 mod virtual_array;
@@ -23,6 +24,7 @@ use std::sync::Arc;
 
 pub(crate) use chunked::keep as keep_chunks;
 pub(crate) use reading::target_strides;
+pub(crate) use stored_elements::for_each_piece;
 
 use isotach_model::StoredType;
 use isotach_model::convert::Rules;

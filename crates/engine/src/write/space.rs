@@ -18,13 +18,19 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::writer::Alignment;
 
+/// Finds the pieces of a file that something is in, in their order: address and bytes. `None` where
+/// that cannot be told.
+pub(crate) type Survey = Box<dyn FnOnce() -> Option<Vec<(u64, u64)>> + Send>;
+
 /// The smallest free places that are tried when an alignment is asked for.
 const TRIED: usize = 16;
 
 /// The space of one file that is open for writing, in addresses of the file. Used by all threads.
-#[derive(Debug)]
 pub struct Space {
     alignment: Alignment,
+    /// What is free from before the file was opened: found when space is first asked for, and before
+    /// anything in the file is changed.
+    survey: Mutex<Option<Survey>>,
     state: Mutex<State>,
 }
 
@@ -58,7 +64,28 @@ impl Space {
 
     /// The same, where larger pieces are aligned.
     pub fn aligned(end: u64, alignment: Alignment) -> Self {
-        Self { alignment, state: Mutex::new(State { end, ..State::default() }) }
+        let state = Mutex::new(State { end, ..State::default() });
+        Self { alignment, survey: Mutex::default(), state }
+    }
+
+    /// Says how to find what of the file is not in use.
+    pub(crate) fn set_survey(&self, survey: Survey) {
+        *self.survey.lock().unwrap_or_else(PoisonError::into_inner) = Some(survey);
+    }
+
+    /// Finds what of the file is not in use. Others wait until that is done.
+    fn survey(&self) {
+        let mut survey = self.survey.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(used) = survey.take().and_then(|find| find()) else { return };
+        let mut state = self.lock();
+        let mut from = 0;
+        let end = state.end;
+        for (address, bytes) in used.into_iter().chain([(end, 0)]) {
+            if from < address && address <= end {
+                state.give_back(from..address);
+            }
+            from = from.max(address.saturating_add(bytes));
+        }
     }
 
     /// The address of `bytes` bytes that nobody uses, a multiple of `alignment`, or of the file's if
@@ -66,6 +93,7 @@ impl Space {
     ///
     /// There is always an address: one beyond what a file can have is an error when it is written.
     pub fn allocate(&self, bytes: u64, alignment: u64) -> u64 {
+        self.survey();
         let mut state = self.lock();
         let address = state.place(bytes, alignment.max(self.alignment.of(bytes)));
         state.fresh.insert(address..address.saturating_add(bytes));
@@ -102,6 +130,7 @@ impl Space {
     /// Begins a commit: the end of the file that it is to have. What is allocated from now on lies
     /// behind `record_bytes` bytes there, and belongs to the next commit.
     pub(super) fn begin_commit(&self, record_bytes: u64) -> u64 {
+        self.survey();
         let mut state = self.lock();
         let end = state.end;
         let record = end..end.saturating_add(record_bytes);
@@ -138,6 +167,7 @@ impl Space {
 
     /// Frees what waits: nobody will write to the file, it only remains to cut off its tail.
     pub(super) fn free_waiting(&self) {
+        drop(self.survey.lock().unwrap_or_else(PoisonError::into_inner).take());
         let mut state = self.lock();
         let (freed, waiting) =
             (std::mem::take(&mut state.freed), std::mem::take(&mut state.waiting));

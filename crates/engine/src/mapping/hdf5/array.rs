@@ -122,12 +122,20 @@ fn external(dataset: &Dataset) -> Result<Placement> {
     Ok(Placement::External(segments.into()))
 }
 
-fn chunked(
+/// The index of all chunks there are, also of those beyond the present shape, which a data set that was
+/// made smaller may have.
+pub(super) fn all_chunks(dataset: &Dataset, layout: &ChunkedLayout) -> Result<Arc<dyn ChunkIndex>> {
+    let shape = vec![u64::MAX; dataset.dimensions()?.len()];
+    let element_size = dataset.datatype()?.size() as usize;
+    index(chunked_array(dataset, layout, &shape, element_size)?, layout)
+}
+
+fn chunked_array(
     dataset: &Dataset,
     layout: &ChunkedLayout,
     shape: &[u64],
     element_size: usize,
-) -> Result<Placement> {
+) -> Result<ChunkedArray> {
     if layout.chunk_shape.len() != shape.len() {
         return Err(dataset.bad_field(LAYOUT, "rank", layout.chunk_shape.len() as u64));
     }
@@ -142,14 +150,23 @@ fn chunked(
         .zip(&layout.chunk_shape)
         .map(|(&Dimension { max, .. }, &chunk)| max.map(|max| max.div_ceil(chunk)))
         .collect();
-    let array = ChunkedArray {
+    Ok(ChunkedArray {
         context: Arc::clone(dataset.context()),
         path: Arc::clone(dataset.node().path()),
         shape: shape.to_vec(),
         chunk_shape: layout.chunk_shape.clone(),
         chunk_bytes,
         max_chunks,
-    };
+    })
+}
+
+fn chunked(
+    dataset: &Dataset,
+    layout: &ChunkedLayout,
+    shape: &[u64],
+    element_size: usize,
+) -> Result<Placement> {
+    let array = chunked_array(dataset, layout, shape, element_size)?;
     let pipeline: Pipeline = pipeline_of(dataset.filters()?);
     Ok(Placement::Chunked(Chunked {
         chunk_shape: layout.chunk_shape.clone(),

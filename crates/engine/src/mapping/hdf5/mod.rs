@@ -25,6 +25,7 @@ mod fractal_heap;
 mod global_heap;
 mod group;
 mod header;
+mod heap_references;
 mod kept;
 mod link;
 mod node;
@@ -34,6 +35,7 @@ mod resolve;
 mod shared_message;
 mod space;
 mod stored;
+mod survey;
 mod values;
 mod virtual_dataset;
 mod virtual_selection;
@@ -51,6 +53,7 @@ pub use dataset::{Dataset, ExternalFile, Fill, FillStatus, LayoutKind, VirtualSo
 pub(crate) use filters::pipeline_of;
 pub use group::Group;
 pub use header::Header;
+pub(crate) use heap_references::HeapReferences;
 pub use link::{Link, LinkTarget};
 pub use node::{CommittedDatatype, Node, Object, Unknown};
 pub(crate) use space::Pieces;
@@ -117,6 +120,16 @@ impl Objects {
         let extension = Header::read(&self.context, extension)?;
         let has = |kind| extension.find(kind).is_some();
         Ok(has(MessageType::DRIVER_INFO) || has(MessageType::CACHE_IMAGE))
+    }
+
+    /// The pieces of the file that something is in, as addresses and bytes, in their order. What lies
+    /// between them, up to the end of the file, nothing leads to: writers may use it.
+    ///
+    /// # Errors
+    /// Not all that the file has can be told: it cannot be read, or it is nothing that this library
+    /// keeps account of. Such a file has no space that may be used.
+    pub fn used_space(&self) -> Result<Vec<(u64, u64)>> {
+        survey::used_space(self)
     }
 
     /// Bytes before the superblock, which belong to somebody else.

@@ -29,14 +29,8 @@ pub(crate) type Pieces = Vec<(u64, u64)>;
 impl Group {
     /// What its links take: a symbol table, or a heap with its trees.
     pub(crate) fn link_space(&self, btree_k: BtreeK) -> Result<Pieces> {
-        let (context, header) = (self.context(), self.node().header());
-        let mut walk = Walk::new(context);
-        if let Some(info) = header.message::<LinkInfo>(context)? {
-            let trees = [info.name_index_address, info.creation_order_index_address];
-            walk.dense(info.heap_address, trees)?;
-        } else if let Some(table) = header.message::<SymbolTable>(context)? {
-            walk.symbol_table(&table, btree_k)?;
-        }
+        let mut walk = Walk::new(self.context());
+        walk.links(self, btree_k)?;
         Ok(walk.finish())
     }
 }
@@ -44,12 +38,8 @@ impl Group {
 impl Node {
     /// What its attributes take that are not in its header.
     pub(crate) fn attribute_space(&self) -> Result<Pieces> {
-        let context = &self.inner.context;
-        let mut walk = Walk::new(context);
-        if let Some(info) = self.header().message::<AttributeInfo>(context)? {
-            let trees = [info.name_index_address, info.creation_order_index_address];
-            walk.dense(info.heap_address, trees)?;
-        }
+        let mut walk = Walk::new(&self.inner.context);
+        walk.attributes(self)?;
         Ok(walk.finish())
     }
 }
@@ -61,47 +51,93 @@ impl Dataset {
         if let Layout::Chunked(layout) = &**self.layout()?
             && let Some(address) = layout.address
         {
-            match &layout.index {
-                ChunkIndex::FixedArray { .. } => walk.fixed_array(address)?,
-                ChunkIndex::ExtensibleArray(_) => walk.extensible_array(address)?,
-                ChunkIndex::BtreeV2 { .. } => drop(walk.tree(address)?),
-                ChunkIndex::BtreeV1 | ChunkIndex::Single { .. } | ChunkIndex::Implicit => {}
-            }
+            walk.chunk_index(layout.index, address)?;
         }
         Ok(walk.finish())
     }
 }
 
 /// Gathers the pieces of structures.
-struct Walk<'c> {
-    context: &'c Context,
+pub(super) struct Walk<'c> {
+    pub(super) context: &'c Context,
     budget: WalkBudget,
     pieces: Pieces,
+    /// Where there are as many pieces, those that touch are made one.
+    most_pieces: usize,
 }
 
+/// Pieces that are gathered before they are looked at for the first time.
+const PIECES: usize = 1 << 16;
+
 impl<'c> Walk<'c> {
-    fn new(context: &'c Context) -> Self {
-        Self { context, budget: WalkBudget::new(context), pieces: Vec::new() }
+    pub(super) fn new(context: &'c Context) -> Self {
+        let budget = WalkBudget::new(context);
+        Self { context, budget, pieces: Vec::new(), most_pieces: PIECES }
     }
 
     /// All pieces; none where they lie over each other or beyond the file's end, as those of a broken
     /// file may.
-    fn finish(mut self) -> Pieces {
-        self.pieces.sort_unstable();
+    fn finish(self) -> Pieces {
+        self.try_finish().unwrap_or_default()
+    }
+
+    /// All pieces in their order, those that touch as one.
+    ///
+    /// # Errors
+    /// They lie over each other or beyond the file's end.
+    pub(super) fn try_finish(mut self) -> Result<Pieces> {
+        self.join()?;
+        Ok(self.pieces)
+    }
+
+    /// Makes one of those that touch.
+    fn join(&mut self) -> Result<()> {
         let mut end = 0;
+        self.pieces.sort_unstable();
         for &(address, len) in &self.pieces {
             match address.checked_add(len) {
                 Some(behind) if address >= end && behind <= self.context.len() => end = behind,
-                _ => return Vec::new(),
+                _ => {
+                    let structure = "piece of the file";
+                    return Err(self.context.bad_field(structure, address, "length", len));
+                }
             }
         }
-        self.pieces
+        self.pieces.dedup_by(|next, before| {
+            let touches = before.0 + before.1 == next.0;
+            before.1 += if touches { next.1 } else { 0 };
+            touches
+        });
+        self.most_pieces = PIECES.max(2 * self.pieces.len());
+        Ok(())
     }
 
-    fn add(&mut self, structure: &'static str, address: u64, len: u64) -> Result<()> {
+    pub(super) fn add(&mut self, structure: &'static str, address: u64, len: u64) -> Result<()> {
         self.budget.spend(self.context, len.max(1), structure, address)?;
         self.pieces.push((address, len));
-        Ok(())
+        if self.pieces.len() < self.most_pieces { Ok(()) } else { self.join() }
+    }
+
+    /// What the links of a group take: a symbol table, or a heap with its trees.
+    pub(super) fn links(&mut self, group: &Group, btree_k: BtreeK) -> Result<()> {
+        let header = group.node().header();
+        if let Some(info) = header.message::<LinkInfo>(self.context)? {
+            let trees = [info.name_index_address, info.creation_order_index_address];
+            self.dense(info.heap_address, trees)
+        } else if let Some(table) = header.message::<SymbolTable>(self.context)? {
+            self.symbol_table(&table, btree_k)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// What the attributes of an object take that are not in its header.
+    pub(super) fn attributes(&mut self, node: &Node) -> Result<()> {
+        let Some(info) = node.header().message::<AttributeInfo>(self.context)? else {
+            return Ok(());
+        };
+        let trees = [info.name_index_address, info.creation_order_index_address];
+        self.dense(info.heap_address, trees)
     }
 
     /// A heap and the trees of what is in it.
@@ -199,6 +235,16 @@ impl<'c> Walk<'c> {
             }
         }
         Ok(())
+    }
+
+    /// What an index of chunks takes, but for version-1 B-trees.
+    pub(super) fn chunk_index(&mut self, index: ChunkIndex, address: u64) -> Result<()> {
+        match index {
+            ChunkIndex::FixedArray { .. } => self.fixed_array(address),
+            ChunkIndex::ExtensibleArray(_) => self.extensible_array(address),
+            ChunkIndex::BtreeV2 { .. } => self.tree(address).map(drop),
+            ChunkIndex::BtreeV1 | ChunkIndex::Single { .. } | ChunkIndex::Implicit => Ok(()),
+        }
     }
 
     fn fixed_array(&mut self, address: u64) -> Result<()> {

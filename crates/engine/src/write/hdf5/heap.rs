@@ -4,7 +4,7 @@
 //! last one before a commit. What was written is found again here too, for those who read what they have
 //! just written.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -20,6 +20,8 @@ use crate::write::target::Target;
 /// before, up to the greatest.
 const FIRST_COLLECTION_BYTES: u64 = 4 << 10;
 const LARGEST_COLLECTION_BYTES: u64 = 256 << 10;
+/// At least so many bytes are put before it is looked what of them is still referred to.
+const SWEPT_BYTES: u64 = 64 << 10;
 /// Collections that are kept after they were written, for reading.
 const KEPT_COLLECTIONS: usize = 16;
 
@@ -30,12 +32,16 @@ pub(super) struct FileHeap {
     state: Mutex<State>,
 }
 
+#[derive(Default)]
 struct State {
     open: Option<Open>,
     next_bytes: u64,
     kept: HashMap<u64, Arc<Kept>>,
     /// The collections that were made since the file was opened, by address.
     made: HashMap<u64, Made>,
+    /// Bytes of those that values may refer to: that did so when it was last looked, and made since.
+    known_bytes: u64,
+    new_bytes: u64,
 }
 
 /// What a collection takes.
@@ -43,8 +49,30 @@ struct State {
 struct Made {
     /// Bytes of it in the file; 0 for one that still takes objects.
     bytes: u64,
-    /// Objects in it that something may refer to.
-    object_count: u64,
+    /// Objects in it that attributes refer to, who say when they no longer do.
+    attribute_objects: u64,
+    /// Whether values of variables may refer to it, who do not.
+    has_values: bool,
+}
+
+/// Who refers to an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Owner {
+    Attribute,
+    Values,
+}
+
+impl Made {
+    fn add(&mut self, owner: Owner) {
+        match owner {
+            Owner::Attribute => self.attribute_objects += 1,
+            Owner::Values => self.has_values = true,
+        }
+    }
+
+    fn is_unused(&self) -> bool {
+        self.attribute_objects == 0 && !self.has_values
+    }
 }
 
 /// The collection that takes objects.
@@ -81,12 +109,7 @@ pub(super) fn encode_error(error: EncodeError<ErrorKind>) -> ErrorKind {
 
 impl FileHeap {
     pub(super) fn new(target: Target, sizes: Sizes) -> Self {
-        let state = State {
-            open: None,
-            next_bytes: FIRST_COLLECTION_BYTES,
-            kept: HashMap::new(),
-            made: HashMap::new(),
-        };
+        let state = State { next_bytes: FIRST_COLLECTION_BYTES, ..State::default() };
         Self { target, sizes, state: Mutex::new(state) }
     }
 
@@ -106,23 +129,52 @@ impl FileHeap {
         }
     }
 
-    /// Says that an object of each of these collections is not referred to any more. The space of one
-    /// to which nothing refers is given back.
+    /// Says that an attribute no longer refers to an object of each of these collections. The space of
+    /// one to which nothing refers is given back.
     pub(super) fn release(&self, collections: &[u64]) {
         let mut state = self.lock();
         for address in collections {
             let Some(made) = state.made.get_mut(address) else { continue };
-            made.object_count = made.object_count.saturating_sub(1);
-            if made.object_count == 0 && made.bytes > 0 {
-                self.target.space.free(*address, made.bytes);
-                state.made.remove(address);
-                state.kept.remove(address);
+            made.attribute_objects = made.attribute_objects.saturating_sub(1);
+            self.give_back(&mut state, *address);
+        }
+    }
+
+    /// Whether so much was put since [`Self::sweep`] that it is worth while to look at `cost_bytes`
+    /// of references: all that are looked at, in all sweeps together, cost no more than writing did.
+    pub(super) fn is_sweep_due(&self, cost_bytes: u64) -> bool {
+        let state = self.lock();
+        state.new_bytes > SWEPT_BYTES.max(state.known_bytes).max(cost_bytes)
+    }
+
+    /// Gives back the collections to which neither attributes refer nor the values of any variable,
+    /// which refer to those `in_use`. None may be open.
+    pub(super) fn sweep(&self, in_use: &HashSet<u64>) {
+        let mut state = self.lock();
+        let known: Vec<u64> = state.made.keys().copied().collect();
+        for address in known {
+            if let Some(made) = state.made.get_mut(&address) {
+                made.has_values &= in_use.contains(&address);
             }
+            self.give_back(&mut state, address);
+        }
+        let with_values = state.made.values().filter(|made| made.has_values);
+        state.known_bytes = with_values.map(|made| made.bytes).sum();
+        state.new_bytes = 0;
+    }
+
+    /// Gives back the space of a collection that is in the file, where nothing refers to it.
+    fn give_back(&self, state: &mut State, address: u64) {
+        let Some(made) = state.made.get(&address) else { return };
+        if made.is_unused() && made.bytes > 0 {
+            self.target.space.free(address, made.bytes);
+            state.made.remove(&address);
+            state.kept.remove(&address);
         }
     }
 
     /// Keeps an object; gives its collection's address and its index there.
-    fn keep(&self, object: &[u8]) -> Result<(u64, u32)> {
+    fn keep(&self, object: &[u8], owner: Owner) -> Result<(u64, u32)> {
         let mut state = self.lock();
         if let Some(mut open) = state.open.take() {
             if open.builder.byte_len_with(object.len() as u64) <= open.capacity
@@ -130,7 +182,7 @@ impl FileHeap {
             {
                 let address = open.address;
                 state.open = Some(open);
-                state.made.entry(address).or_default().object_count += 1;
+                state.made.entry(address).or_default().add(owner);
                 return Ok((address, index));
             }
             self.write(&mut state, open)?;
@@ -143,13 +195,13 @@ impl FileHeap {
         // The first object of a collection always has an index.
         let index = open.push(object).unwrap_or_default();
         state.open = Some(open);
-        state.made.insert(address, Made { bytes: 0, object_count: 1 });
+        state.made.entry(address).or_default().add(owner);
         Ok((address, index))
     }
 
     fn write(&self, state: &mut State, open: Open) -> Result<()> {
         let bytes = open.builder.encode();
-        if state.made.get(&open.address).is_none_or(|made| made.object_count == 0) {
+        if state.made.get(&open.address).is_none_or(Made::is_unused) {
             self.target.space.free(open.address, open.capacity);
             state.made.remove(&open.address);
             return Ok(());
@@ -158,7 +210,9 @@ impl FileHeap {
             state.open = Some(open);
             return Err(error);
         }
-        state.made.entry(open.address).or_default().bytes = bytes.len() as u64;
+        let made = state.made.entry(open.address).or_default();
+        made.bytes = bytes.len() as u64;
+        state.new_bytes += if made.has_values { made.bytes } else { 0 };
         let unused = open.capacity.saturating_sub(bytes.len() as u64);
         if unused > 0 {
             self.target.space.free(open.address + bytes.len() as u64, unused);
@@ -224,6 +278,7 @@ impl FileHeap {
     /// Keeps an object and appends what refers to it; gives the address of its collection.
     pub(super) fn put(
         &self,
+        owner: Owner,
         element_count: u64,
         bytes: &[u8],
         reference_size: usize,
@@ -235,7 +290,7 @@ impl FileHeap {
             limit: u32::MAX.into(),
         })?;
         // An empty string has an object too: without one it would be a null pointer.
-        let (address, index) = self.keep(bytes).map_err(|error| error.kind)?;
+        let (address, index) = self.keep(bytes, owner).map_err(|error| error.kind)?;
         let end = into.len() + reference_size;
         into.extend_from_slice(&count.to_le_bytes());
         let address_bytes = address.to_le_bytes();
@@ -261,7 +316,8 @@ impl HeapWriter for &FileHeap {
         reference_size: usize,
         into: &mut Vec<u8>,
     ) -> std::result::Result<(), ErrorKind> {
-        FileHeap::put(self, element_count, bytes, reference_size, into).map(drop)
+        let owner = Owner::Values;
+        FileHeap::put(self, owner, element_count, bytes, reference_size, into).map(drop)
     }
 }
 

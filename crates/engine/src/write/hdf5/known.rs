@@ -8,7 +8,7 @@ use isotach_format::hdf5::message::NewMessage;
 use isotach_model::{HeapWriter, Values};
 
 use super::attributes::Encoded;
-use super::heap::FileHeap;
+use super::heap::{FileHeap, Owner};
 use crate::draft::AttributeList;
 use crate::error::ErrorKind;
 
@@ -114,7 +114,9 @@ impl HeapWriter for Recorder<'_> {
         reference_size: usize,
         into: &mut Vec<u8>,
     ) -> Result<(), ErrorKind> {
-        self.collections.push(self.heap.put(element_count, bytes, reference_size, into)?);
+        let owner = Owner::Attribute;
+        let put = self.heap.put(owner, element_count, bytes, reference_size, into);
+        self.collections.push(put?);
         Ok(())
     }
 }

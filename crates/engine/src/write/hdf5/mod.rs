@@ -18,6 +18,7 @@ mod objects;
 mod origin;
 mod planned;
 mod scales;
+mod sweep;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -171,6 +172,8 @@ impl Hdf5Backend {
         let mut opened = Objects::default();
         let btree_k = objects.btree_k()?;
         opened.adopt(&origins, btree_k);
+        let survey = objects.clone();
+        target.space.set_survey(Box::new(move || survey.used_space().ok()));
         let (target, behind) = target.gathering();
         let scales = Arc::new(Scales::find(draft));
         Ok(Self {
@@ -245,6 +248,28 @@ impl Hdf5Backend {
         let variable = draft.variable(id).map_err(|fault| self.fault(fault))?;
         let planned = Planned::new(draft, variable, &self.heap, self.structures);
         planned.map_err(|kind| self.target.error(kind))
+    }
+
+    /// Where the elements of a variable are that were flushed.
+    fn layout_of(
+        &self,
+        draft: &Draft,
+        id: VariableId,
+        written: &WrittenVariable,
+    ) -> Result<ArrayLayout> {
+        let variable = draft.variable(id).map_err(|fault| self.fault(fault))?;
+        let group = draft.group(variable.group).map_err(|fault| self.fault(fault))?;
+        let number = written.reading.read().unwrap_or_else(PoisonError::into_inner).get();
+        Ok(ArrayLayout {
+            id: ArrayId { file: number, address: id.0 as u64 },
+            file: Arc::clone(&self.target.name),
+            path: group.path_of(&variable.name).into(),
+            storage: self.target.readable(),
+            shape: variable.extent.clone(),
+            element_size: written.planned.element_size(),
+            fill: written.planned.fill_element(),
+            placement: written.store.placement(),
+        })
     }
 
     fn fault(&self, fault: DefinitionFault) -> Error {
@@ -410,6 +435,7 @@ impl Hdf5Backend {
     /// [`Self::pending`] has all that leads there from what is in the file.
     fn commit_values(&mut self, draft: &Draft, changed: &BTreeSet<VariableId>) -> Result<()> {
         self.flush(draft, changed)?;
+        self.sweep_heap(draft);
         let is_redefined = self.revision != Some(draft.revision());
         let scales = match is_redefined {
             true => Arc::new(Scales::find(draft)),
@@ -573,21 +599,10 @@ impl Backend for Hdf5Backend {
         }
         let written = self.written(draft, id)?;
         let variable = draft.variable(id).map_err(|fault| self.fault(fault))?;
-        let group = draft.group(variable.group).map_err(|fault| self.fault(fault))?;
         written.store.flush(&variable.extent)?;
         written.was_read.store(true, Relaxed);
-        let number = written.reading.read().unwrap_or_else(PoisonError::into_inner).get();
         let planned = &written.planned;
-        let layout = ArrayLayout {
-            id: ArrayId { file: number, address: id.0 as u64 },
-            file: Arc::clone(&self.target.name),
-            path: group.path_of(&variable.name).into(),
-            storage: self.target.readable(),
-            shape: variable.extent.clone(),
-            element_size: planned.element_size(),
-            fill: planned.fill_element(),
-            placement: written.store.placement(),
-        };
+        let layout = self.layout_of(draft, id, &written)?;
         Ok(Array {
             layout,
             shape: draft.shape(variable).map_err(|fault| self.fault(fault))?,

@@ -36,15 +36,8 @@ impl GlobalHeapCollection {
     /// Signature, version, a size smaller than the header, or an object beyond the end.
     pub fn decode(bytes: &[u8], address: u64, sizes: Sizes) -> Result<Self> {
         let mut cursor = Cursor::new(bytes, STRUCTURE, address);
-        cursor.signature(b"GCOL")?;
-        cursor.version(1)?;
-        cursor.skip(3)?;
-        let byte_len = cursor.uint(sizes.length)?;
-        // The collection's header and each object's have the same fields by width.
-        let header_bytes = padded(8 + sizes.length as u64);
-        if byte_len < header_bytes {
-            return Err(cursor.bad_field("collection size", byte_len));
-        }
+        let byte_len = Self::decode_header(&mut cursor, sizes)?;
+        let header_bytes = header_bytes(sizes);
         cursor.require(byte_len - cursor.position() as u64)?;
         let mut objects = BTreeMap::new();
         let mut start = header_bytes;
@@ -70,6 +63,25 @@ impl GlobalHeapCollection {
             start = (data + padded(size)).min(byte_len);
         }
         Ok(Self { byte_len, objects })
+    }
+
+    /// Bytes of the collection that stands at `address`; asks for its header alone.
+    ///
+    /// # Errors
+    /// Signature, version, or a size smaller than the header.
+    pub fn decode_byte_len(bytes: &[u8], address: u64, sizes: Sizes) -> Result<u64> {
+        Self::decode_header(&mut Cursor::new(bytes, STRUCTURE, address), sizes)
+    }
+
+    fn decode_header(cursor: &mut Cursor<'_>, sizes: Sizes) -> Result<u64> {
+        cursor.signature(b"GCOL")?;
+        cursor.version(1)?;
+        cursor.skip(3)?;
+        let byte_len = cursor.uint(sizes.length)?;
+        match byte_len < header_bytes(sizes) {
+            true => Err(cursor.bad_field("collection size", byte_len)),
+            false => Ok(byte_len),
+        }
     }
 
     /// Where in the collection's bytes the object `index` lies; `None` where there is none.
@@ -132,19 +144,19 @@ impl GlobalHeapBuilder {
 
     /// Bytes of the collection as it is now.
     pub fn byte_len(&self) -> u64 {
-        self.whole(self.header_bytes() + self.objects.len() as u64)
+        self.whole(header_bytes(self.sizes) + self.objects.len() as u64)
     }
 
     /// Bytes of the collection with one more object of `object_bytes`.
     pub fn byte_len_with(&self, object_bytes: u64) -> u64 {
-        self.whole(2 * self.header_bytes() + self.objects.len() as u64 + padded(object_bytes))
+        self.whole(2 * header_bytes(self.sizes) + self.objects.len() as u64 + padded(object_bytes))
     }
 
     /// Bytes of a collection of which `used` are not free.
     fn whole(&self, used: u64) -> u64 {
         match MIN_COLLECTION_BYTES.checked_sub(used) {
             // The free space, where there is any, has a header of its own.
-            Some(free) if free > 0 => used + free.max(self.header_bytes()),
+            Some(free) if free > 0 => used + free.max(header_bytes(self.sizes)),
             _ => used,
         }
     }
@@ -165,11 +177,11 @@ impl GlobalHeapBuilder {
         output.zeros(byte_len as usize - output.len());
         output.into_bytes()
     }
+}
 
-    /// Bytes of the collection's header, and of an object's.
-    fn header_bytes(&self) -> u64 {
-        padded(8 + self.sizes.length as u64)
-    }
+/// Bytes of the collection's header, and of an object's, which has the same fields by width.
+fn header_bytes(sizes: Sizes) -> u64 {
+    padded(8 + sizes.length as u64)
 }
 
 /// `size` rounded up to a multiple of 8.
