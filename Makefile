@@ -23,7 +23,7 @@ test-rust: .build/debian
 test-python: .build/debian $(VENV)/.installed
 	$(BIN)/python -m pytest -q tests -m "not long"
 
-test-all: test-rust $(VENV)/.installed
+test-all: test-rust .build/debian-all $(VENV)/.installed
 	$(BIN)/python -m pytest -q tests
 
 lint:
@@ -65,4 +65,8 @@ $(VENV)/.installed: $(VENV)/.ready pyproject.toml Cargo.lock $(shell find crates
 
 .build/debian: tools/debian-packages
 	tools/debian-packages
+	mkdir -p .build && touch $@
+
+.build/debian-all: tools/debian-packages
+	tools/debian-packages all
 	mkdir -p .build && touch $@

@@ -35,6 +35,8 @@ class Libraries:
         environment = {k: v for k, v in os.environ.items() if k != "LD_LIBRARY_PATH"}
         if ours:
             environment["LD_LIBRARY_PATH"] = str(self.folder)
+            # R puts this before that.
+            environment["R_LD_LIBRARY_PATH"] = f"{self.folder}:/usr/lib/R/lib"
         return environment
 
     def run(self, command, ours, folder, seconds=600, **options):

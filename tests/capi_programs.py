@@ -1,0 +1,103 @@
+"""Programs that know nothing of us, run on the original library and on ours, and compared."""
+
+import filecmp
+import itertools
+import re
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+#: Lines that differ from run to run: with the time, or which library it was.
+VARIABLE = (
+    *("processed", "Processed", "date", "Date", ":history", "elapsed"),
+    *("library version", "Version of netcdf library"),
+)
+#: Folders and processes.
+OWN = re.compile(r"/\S{,40}/Rtmp\S{,80}|pid\d+")
+#: What HDF5 says beside the original where programs have threads.
+HDF5 = re.compile(r"HDF5-DIAG: |  #\d{3}: | {4}m(ajor|inor): ")
+#: The time of the run as attributes of files have it.
+TIME = re.compile(r"\d\d:\d\d:\d\d \d{4}")
+
+
+def text_of(output):
+    lines = (
+        line for line in output.decode("utf-8", "replace").splitlines() if not HDF5.match(line)
+    )
+    return [OWN.sub("", line) for line in lines if not any(word in line for word in VARIABLE)]
+
+
+def same(theirs, ours, what):
+    """Fails with the first of the lines that differ."""
+    lines = itertools.zip_longest(theirs, ours, fillvalue="(no more)")
+    found = [
+        f"  original: {one[:500]}\n  ours:     {two[:500]}" for one, two in lines if one != two
+    ]
+    assert not found, "\n".join([f"{what}: {len(found)} lines differ", *found[:10]])
+
+
+def need(program):
+    if not shutil.which(program):
+        pytest.skip(f"LEFT OUT: there is no {program}")
+
+
+def on_both(libraries, command, folder, made=None, opens=True):
+    """Runs a command in a folder of its own for each library; what it gave there.
+
+    Our library tells of the files it opens, so that it is known that it was used.
+    """
+
+    def run(ours):
+        place = folder / ("ours" if ours else "original")
+        shutil.copytree(made, place, dirs_exist_ok=True) if made else place.mkdir(exist_ok=True)
+        trace = folder / f"{place.name}.trace"
+        settings = {"TZ": "UTC", "OMP_NUM_THREADS": "1", "ISOTACH_TRACE": str(trace)}
+        done = libraries.run(command, ours, place, env=settings)
+        assert trace.exists() == (ours and opens), f"which library opened files in {place.name}?"
+        left = {
+            OWN.sub("", path.name): path
+            for path in sorted(place.iterdir())
+            if made and not (made / path.name).exists()
+        }
+        return done, left
+
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(run, (False, True)))
+
+
+def is_netcdf(path):
+    return path.read_bytes()[:4] in (b"CDF\x01", b"CDF\x02", b"CDF\x05", b"\x89HDF")
+
+
+def compare_files(libraries, reader, theirs, ours):
+    """Of netCDF files everything is read with both libraries; what pads values does not count."""
+    if not is_netcdf(theirs):
+        assert filecmp.cmp(theirs, ours, shallow=False), f"{theirs.name}: other bytes"
+        return
+    if theirs.read_bytes()[:3] == b"CDF":
+        assert ours.stat().st_size == theirs.stat().st_size, f"{theirs.name}: another size"
+    seen = {}
+    for which, library in itertools.product((theirs, ours), (False, True)):
+        done = libraries.run([reader, which.name], library, which.parent)
+        assert done.returncode == 0, done.stderr
+        text = done.stdout.decode("utf-8", "replace")
+        seen[which, library] = TIME.sub("", text).splitlines()
+    expected = seen[theirs, False]
+    for (which, library), lines in seen.items():
+        by = "ours" if library else "the original"
+        same(expected, lines, f"{which.parent.name}/{which.name} as {by} reads it")
+
+
+def check(libraries, reader, folder, command, made=None, opens=True):
+    """What the command returns and prints, and the files it leaves, are the same on both."""
+    need(command[0])
+    (theirs, files), (ours, own_files) = on_both(libraries, command, folder, made, opens)
+    assert ours.returncode == theirs.returncode, ours.stderr[-2000:]
+    same(text_of(theirs.stdout), text_of(ours.stdout), "standard output")
+    same(text_of(theirs.stderr), text_of(ours.stderr), "standard error")
+    assert list(own_files) == list(files)
+    if theirs.returncode != 0:
+        return
+    for name, file in files.items():
+        compare_files(libraries, reader, file, own_files[name])
