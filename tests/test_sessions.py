@@ -213,6 +213,23 @@ def test_an_interpreter_that_ends_does_not_wait(tmp_path):
     assert count(path) == 3
 
 
+def test_what_a_discard_takes_back(tmp_path):
+    path = tmp_path / "discarded.nc"
+    lengths = {"small": 1000, "large": 100_000, "chunked": 100_000}
+    with isotach.Dataset(path, "w", commit_interval=None) as dataset:
+        for name, length in lengths.items():
+            dataset.createDimension(name, length)
+            chunks = {"chunksizes": (1000,)} if name == "chunked" else {}
+            dataset.createVariable(name, "i4", (name,), **chunks)[:] = 1
+    dataset = isotach.Dataset(path, "a", commit_interval=None)
+    for name in lengths:
+        dataset[name][:] = 2
+    dataset.discard()
+    with isotach.Dataset(path) as dataset:
+        found = {name: set(dataset[name][:].tolist()) for name in lengths}
+    assert found == {"small": {1}, "large": {2}, "chunked": {1}}
+
+
 @pytest.mark.parametrize("format", FORMATS)
 def test_refresh(tmp_path, format):
     path = tmp_path / "refreshed.nc"

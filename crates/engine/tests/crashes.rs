@@ -1,8 +1,8 @@
 //! Writers that are killed, lose power, or whose disk is full, at every single write: what is found
 //! afterwards is the last committed state or the next one, whole, and a writer can go on from there.
 //!
-//! Left out is what decisions 14 and 16 do not promise: values of classic files and numbers of contiguous
-//! variables that a commit overwrites in place may be the old or the new ones; and where the values
+//! Left out is what decisions 16 and 20 do not promise: values of classic files and numbers of large
+//! contiguous variables that are overwritten in place may be the old or the new ones; and where the values
 //! of a classic file have to move, its new definition is committed before values are put there.
 
 mod support {
@@ -444,6 +444,28 @@ fn chunks_that_are_overwritten() {
         Scenario::created(CreateOptions { layout, ..CreateOptions::default() })
             .then(move |writer| define_chunks(writer, y, x))
             .repeat(12, overwrite)
+            .survives(400);
+    }
+}
+
+/// Small arrays that are not in chunks: what a commit overwrites comes with it, or not at all.
+#[test]
+fn small_arrays_that_are_overwritten() {
+    for layout in [None, Some(StorageKind::Compact)] {
+        Scenario::new(Format::NetCdf4)
+            .then(move |writer| {
+                let root = writer.root();
+                let x = root.define_dimension("x", Some(1000)).unwrap();
+                let stored = || VariableOptions { layout, ..plain() };
+                root.define_variable("count", Atomic::Int, &[], stored()).unwrap();
+                root.define_variable("numbers", Atomic::Double, &[x], stored()).unwrap();
+            })
+            .repeat(8, |writer, round| {
+                let root = writer.root();
+                variable(&root, "count").write_as(&select([]), &[round as i32]).unwrap();
+                let part = select([range(round * 50, 400)]);
+                variable(&root, "numbers").write_as(&part, &[round as f64; 400]).unwrap();
+            })
             .survives(400);
     }
 }

@@ -157,6 +157,8 @@ fn define_dense(root: &GroupWriter, x: &DimensionHandle) {
         variable.write_as(&range(0, 40), &[index; 40]).unwrap();
         root.set_attribute(&format!("attribute_{index}"), vec![f64::from(index); 60]).unwrap();
     }
+    let numbers = VariableOptions::default();
+    root.define_variable("numbers", Atomic::Double, &[*x], numbers).unwrap();
     for (name, chunk_shape) in [("words", None), ("words_in_chunks", Some(vec![7]))] {
         let options = VariableOptions { chunk_shape, ..VariableOptions::default() };
         let words = root.define_variable(name, Atomic::String, &[*x], options).unwrap();
@@ -194,7 +196,7 @@ fn sizes_after_sessions(bytes: &[u8], sessions: u64, change: impl Fn(&Writer, u6
 type Change = fn(&Writer, u64);
 
 /// What is done to a file of [`dense`] in each of many rounds.
-const CHANGES: [(&str, Change); 9] = [
+const CHANGES: [(&str, Change); 10] = [
     ("an attribute", |writer, round| {
         writer.root().set_attribute("attribute_7", vec![round as f64; 60]).unwrap();
     }),
@@ -226,6 +228,10 @@ const CHANGES: [(&str, Change); 9] = [
         let chunks = VariableOptions { chunk_shape: Some(vec![5]), ..Default::default() };
         let new = root.define_variable("variable_3", Atomic::Int, &[x], chunks).unwrap();
         new.write_as(&range(0, 40), &[3; 40]).unwrap();
+    }),
+    ("a number", |writer, round| {
+        let numbers = writer.root().variable("numbers").unwrap().unwrap();
+        numbers.write_as(&range(round % 40, 1), &[round as f64]).unwrap();
     }),
     ("the strings of a variable", |writer, round| {
         let words = writer.root().variable("words").unwrap().unwrap();

@@ -30,6 +30,10 @@ use crate::write::data::{
 };
 use crate::write::target::Target;
 
+/// Arrays of at most so many bytes go to fresh space when they are overwritten, as chunks do: it costs
+/// no more than a few microseconds, once for each commit.
+const KEPT_ARRAY_BYTES: u64 = 64 << 10;
+
 /// An empty store for a new variable.
 pub(super) fn store(
     draft: &Draft,
@@ -78,8 +82,10 @@ pub(super) fn store(
         (_, None) => {
             let fill = planned.fill.clone();
             let store = StridedStore::new(values, extent, element_size, fill, address)?;
-            // A reference into a heap that no commit has would be all that is left of a committed one.
-            Store::Strided(if planned.stored.is_flat() { store } else { store.keeping_committed() })
+            // Numbers of large arrays are not copied for a few that change. Of references, one into a
+            // heap that no commit has would be all that is left of a committed one.
+            let is_kept = !planned.stored.is_flat() || store.byte_len() <= KEPT_ARRAY_BYTES;
+            Store::Strided(if is_kept { store.keeping_committed() } else { store })
         }
     })
 }
