@@ -340,8 +340,8 @@ class Dataset:
         return self._native is not CLOSED
 
     def close(self) -> memoryview | None:
-        """Closes the file; what has been read from it stays. What was written is in the file now, all
-        of it or nothing, as `sync` says.
+        """Closes the file; what has been read from it stays. What was written is in the file now,
+        all of it or nothing, as `sync` says.
 
         Gives the bytes of a file that was created in memory.
         """
@@ -363,8 +363,8 @@ class Dataset:
         """Closes a file that is written without what was changed since the last commit.
 
         The file is what `sync` made of it last; a new one that was never committed is gone. But
-        what stood in a classic file, or in a variable of numbers without chunks of more than 64 KiB,
-        and was written over stays so.
+        what stood in a classic file, or in a variable of numbers without chunks of more than
+        64 KiB, and was written over stays so.
         """
         self._check()
         if self._ending is None:
@@ -444,7 +444,8 @@ class Dataset:
         of it where that fails or the writer is killed; of no effect on a file that is only read.
 
         Not all or nothing is what is written over in a classic file, or in a variable of numbers
-        without chunks of more than 64 KiB: it is in the file at once. Appending writes over nothing.
+        without chunks of more than 64 KiB: it is in the file at once. Appending writes over
+        nothing.
         """
         self._check()
         if self._session is not None:

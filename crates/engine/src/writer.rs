@@ -15,6 +15,7 @@
 //! # Ok::<(), isotach::Error>(())
 //! ```
 
+mod attributes;
 mod group;
 mod options;
 mod variable;
@@ -22,12 +23,13 @@ mod variable;
 use std::path::Path;
 use std::sync::Arc;
 
+pub use attributes::AttributeValue;
 pub use group::GroupWriter;
 pub use options::{
     Alignment, CreateOptions, EditOptions, Fill, FilterRequest, HeaderRoom, Layout, Overwrite,
     Quantization, VariableOptions,
 };
-pub use variable::{AttributeValue, VariableWriter};
+pub use variable::VariableWriter;
 
 use crate::dimension::Dimension;
 use crate::draft::{DimensionId, ROOT};

@@ -2,19 +2,18 @@
 
 use std::sync::Arc;
 
-use isotach_model::{DataType, UserType, Values};
+use isotach_model::{DataType, UserType};
 
-use super::variable::AttributeValue;
 use super::{DimensionHandle, VariableOptions, VariableWriter};
-use crate::draft::{AttributeOwner, GroupId};
+use crate::draft::GroupId;
 use crate::error::Result;
 use crate::write::session::Session;
 
 /// A group of a file that is being written. Cheap to clone.
 #[derive(Clone)]
 pub struct GroupWriter {
-    session: Arc<Session>,
-    id: GroupId,
+    pub(super) session: Arc<Session>,
+    pub(super) id: GroupId,
 }
 
 impl GroupWriter {
@@ -93,34 +92,6 @@ impl GroupWriter {
             Ok(group.variables.get(name).copied())
         })?;
         Ok(found.map(|id| VariableWriter::new(Arc::clone(&self.session), id)))
-    }
-
-    /// Sets an attribute; its type is that of the values.
-    pub fn set_attribute(&self, name: &str, value: impl Into<AttributeValue>) -> Result<()> {
-        let AttributeValue { data_type, values } = value.into();
-        self.set_typed_attribute(name, data_type, values)
-    }
-
-    /// Sets an attribute of any type.
-    pub fn set_typed_attribute(
-        &self,
-        name: &str,
-        data_type: DataType,
-        values: Values,
-    ) -> Result<()> {
-        self.session.set_attribute(AttributeOwner::Group(self.id), name, data_type, values)
-    }
-
-    /// Deletes an attribute.
-    pub fn delete_attribute(&self, name: &str) -> Result<()> {
-        let owner = AttributeOwner::Group(self.id);
-        self.session.change_attributes(owner, |draft| draft.delete_attribute(owner, name))
-    }
-
-    /// Renames an attribute; its place among the others stays as long as the file is open.
-    pub fn rename_attribute(&self, from: &str, to: &str) -> Result<()> {
-        let owner = AttributeOwner::Group(self.id);
-        self.session.change_attributes(owner, |draft| draft.rename_attribute(owner, from, to))
     }
 
     /// Renames this group.

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use isotach_model::Values;
 use isotach_model::convert::{Number, RangeReport};
 use isotach_model::selection::Selection;
-use isotach_model::{Atomic, DataType, Values};
 
 use super::VariableOptions;
-use crate::draft::{AttributeOwner, VariableId};
+use crate::draft::VariableId;
 use crate::error::Result;
 use crate::variable::Variable;
 use crate::write::session::Session;
@@ -15,17 +15,8 @@ use crate::write::session::Session;
 /// A variable of a file that is being written. Cheap to clone; several threads may write to one.
 #[derive(Clone)]
 pub struct VariableWriter {
-    session: Arc<Session>,
-    id: VariableId,
-}
-
-/// Values of an attribute with their type.
-#[derive(Debug, Clone, PartialEq)]
-pub struct AttributeValue {
-    /// The type of each value.
-    pub data_type: DataType,
-    /// The values.
-    pub values: Values,
+    pub(super) session: Arc<Session>,
+    pub(super) id: VariableId,
 }
 
 impl VariableWriter {
@@ -76,34 +67,6 @@ impl VariableWriter {
         self.session.change_options(self.id, change)
     }
 
-    /// Sets an attribute; its type is that of the values.
-    pub fn set_attribute(&self, name: &str, value: impl Into<AttributeValue>) -> Result<()> {
-        let AttributeValue { data_type, values } = value.into();
-        self.set_typed_attribute(name, data_type, values)
-    }
-
-    /// Sets an attribute of any type.
-    pub fn set_typed_attribute(
-        &self,
-        name: &str,
-        data_type: DataType,
-        values: Values,
-    ) -> Result<()> {
-        self.session.set_attribute(AttributeOwner::Variable(self.id), name, data_type, values)
-    }
-
-    /// Deletes an attribute.
-    pub fn delete_attribute(&self, name: &str) -> Result<()> {
-        let owner = AttributeOwner::Variable(self.id);
-        self.session.change_attributes(owner, |draft| draft.delete_attribute(owner, name))
-    }
-
-    /// Renames an attribute; its place among the others stays as long as the file is open.
-    pub fn rename_attribute(&self, from: &str, to: &str) -> Result<()> {
-        let owner = AttributeOwner::Variable(self.id);
-        self.session.change_attributes(owner, |draft| draft.rename_attribute(owner, from, to))
-    }
-
     /// Renames this variable.
     pub fn rename(&self, to: &str) -> Result<()> {
         self.session.change(|draft| draft.rename_variable(self.id, to))
@@ -114,36 +77,3 @@ impl VariableWriter {
         self.session.change(|draft| draft.delete_variable(self.id))
     }
 }
-
-/// Text is netCDF's char.
-impl From<&str> for AttributeValue {
-    fn from(text: &str) -> Self {
-        let values = Values::Char(text.as_bytes().to_vec());
-        Self { data_type: Atomic::Char.into(), values }
-    }
-}
-
-/// Strings are netCDF's string.
-impl From<Vec<String>> for AttributeValue {
-    fn from(strings: Vec<String>) -> Self {
-        Self { data_type: Atomic::String.into(), values: strings.into() }
-    }
-}
-
-macro_rules! from_numbers {
-    ($($number:ty),*) => {$(
-        impl From<Vec<$number>> for AttributeValue {
-            fn from(numbers: Vec<$number>) -> Self {
-                let data_type = <$number as Number>::ATOMIC.into();
-                Self { data_type, values: <$number as Number>::into_values(numbers) }
-            }
-        }
-
-        impl From<$number> for AttributeValue {
-            fn from(number: $number) -> Self {
-                vec![number].into()
-            }
-        }
-    )*};
-}
-from_numbers!(i8, u8, i16, u16, i32, u32, i64, u64, f32, f64);

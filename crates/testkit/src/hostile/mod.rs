@@ -8,6 +8,7 @@
 //! Random damage seldom passes a checksum. So where a checksum is wrong, the functions put the
 //! right one in its place and go on ([`sparse::Sparse::seal`]): no decoder knows it is being tested.
 
+mod changes;
 mod chunks;
 mod indexes;
 mod messages;

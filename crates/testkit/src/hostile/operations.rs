@@ -29,7 +29,7 @@ const LONGEST: u64 = 9;
 /// Events of a recording, beyond which no crash of it is tried.
 const EVENTS: usize = 300;
 
-const NAMES: [&str; 12] =
+pub(super) const NAMES: [&str; 12] =
     ["a", "b", "c", "d", "e", "f", "x y", "é", "_z", "A", "long long long name", "9"];
 const KINDS: [Atomic; 8] = [
     Atomic::Byte,
@@ -100,12 +100,12 @@ impl Medium {
     }
 }
 
-struct Run {
-    format: Format,
+pub(super) struct Run {
+    pub(super) format: Format,
     edit: EditOptions,
     medium: Medium,
-    writer: Writer,
-    plain: PlainFile,
+    pub(super) writer: Writer,
+    pub(super) plain: PlainFile,
     /// The states since the medium was new, each with how many events were over.
     committed: Vec<(usize, PlainFile)>,
 }
@@ -155,46 +155,46 @@ impl Run {
         Some(())
     }
 
-    fn is_hdf5(&self) -> bool {
+    pub(super) fn is_hdf5(&self) -> bool {
         matches!(self.format, Format::NetCdf4 | Format::NetCdf4Classic)
     }
 
-    fn group(&self, path: &str) -> GroupWriter {
+    pub(super) fn group(&self, path: &str) -> GroupWriter {
         let names = path.split('/').filter(|name| !name.is_empty());
         names.fold(self.writer.root(), |group, name| group.group(name).unwrap().unwrap())
     }
 
-    fn dimension(&self, index: usize) -> DimensionHandle {
+    pub(super) fn dimension(&self, index: usize) -> DimensionHandle {
         let dimension = &self.plain.dimensions[index];
         let group = self.group(dimension.group.as_ref().unwrap());
         group.find_dimension(&dimension.name).unwrap().unwrap()
     }
 
-    fn variable(&self, index: usize) -> VariableWriter {
+    pub(super) fn variable(&self, index: usize) -> VariableWriter {
         let variable = &self.plain.variables[index];
         self.group(&variable.group).variable(&variable.name).unwrap().unwrap()
     }
 
-    fn pick_group(&self, script: &mut Script<'_>) -> String {
+    pub(super) fn pick_group(&self, script: &mut Script<'_>) -> String {
         let paths: Vec<&String> = self.plain.groups.keys().collect();
         (*script.pick(&paths).unwrap()).clone()
     }
 
-    fn pick_variable(&self, script: &mut Script<'_>) -> Option<usize> {
+    pub(super) fn pick_variable(&self, script: &mut Script<'_>) -> Option<usize> {
         let count = self.plain.variables.len() as u64;
         (count > 0).then(|| script.below(count) as usize)
     }
 
-    fn has_dimension(&self, group: &str, name: &str) -> bool {
+    pub(super) fn has_dimension(&self, group: &str, name: &str) -> bool {
         let mut dimensions = self.plain.dimensions.iter();
         dimensions.any(|found| found.group.as_deref() == Some(group) && found.name == name)
     }
 
-    fn has_group(&self, group: &str, name: &str) -> bool {
+    pub(super) fn has_group(&self, group: &str, name: &str) -> bool {
         self.plain.groups.contains_key(&join(group, name))
     }
 
-    fn has_variable(&self, group: &str, name: &str) -> bool {
+    pub(super) fn has_variable(&self, group: &str, name: &str) -> bool {
         self.plain.variables.iter().any(|found| found.group == group && found.name == name)
     }
 
@@ -380,161 +380,6 @@ impl Run {
         }
     }
 
-    /// The attributes of a group, or of a variable where there is an index.
-    fn pick_owner(&self, script: &mut Script<'_>) -> (String, Option<usize>) {
-        match script.below(2) {
-            0 => (self.pick_group(script), None),
-            _ => match self.pick_variable(script) {
-                Some(index) => (String::new(), Some(index)),
-                None => ("/".into(), None),
-            },
-        }
-    }
-
-    fn attributes(&mut self, (group, variable): &(String, Option<usize>)) -> &mut Attributes {
-        match variable {
-            Some(index) => &mut self.plain.variables[*index].attributes,
-            None => self.plain.groups.get_mut(group).unwrap(),
-        }
-    }
-
-    fn set_attribute(&mut self, script: &mut Script<'_>) {
-        let (owner, name) = (self.pick_owner(script), *script.pick(&NAMES).unwrap());
-        let count = [0, 1, 1, 2, 5, 40, 900, 17_000][script.below(8) as usize];
-        let numbers = vec![script.below(256) as i32; count];
-        let set = match owner.1 {
-            Some(index) => self.variable(index).set_attribute(name, numbers.clone()),
-            None => self.group(&owner.0).set_attribute(name, numbers.clone()),
-        };
-        agree(&format!("attribute {name:?} of {owner:?}"), set, true);
-        self.attributes(&owner).insert(name.into(), numbers);
-    }
-
-    fn delete_attribute(&mut self, script: &mut Script<'_>) {
-        let (owner, name) = (self.pick_owner(script), *script.pick(&NAMES).unwrap());
-        let deleted = match owner.1 {
-            Some(index) => self.variable(index).delete_attribute(name),
-            None => self.group(&owner.0).delete_attribute(name),
-        };
-        let is_there = self.attributes(&owner).remove(name).is_some();
-        agree(&format!("deleting attribute {name:?} of {owner:?}"), deleted, is_there);
-    }
-
-    fn rename_attribute(&mut self, script: &mut Script<'_>) {
-        let owner = self.pick_owner(script);
-        let (from, to) = (*script.pick(&NAMES).unwrap(), *script.pick(&NAMES).unwrap());
-        if from == to {
-            return;
-        }
-        let renamed = match owner.1 {
-            Some(index) => self.variable(index).rename_attribute(from, to),
-            None => self.group(&owner.0).rename_attribute(from, to),
-        };
-        let attributes = self.attributes(&owner);
-        let is_allowed = attributes.contains_key(from) && !attributes.contains_key(to);
-        if agree(&format!("attribute {from:?} of {owner:?} to {to:?}"), renamed, is_allowed) {
-            let numbers = attributes.remove(from).unwrap();
-            attributes.insert(to.into(), numbers);
-        }
-    }
-
-    fn rename_dimension(&mut self, script: &mut Script<'_>) {
-        let count = self.plain.dimensions.len() as u64;
-        let (index, to) = (script.below(count) as usize, *script.pick(&NAMES).unwrap());
-        let found = self.plain.dimensions.get(index).and_then(|found| found.group.clone());
-        let Some(group) = found else { return };
-        if self.plain.dimensions[index].name == to {
-            return;
-        }
-        let renamed = self.writer.rename_dimension(self.dimension(index), to);
-        let is_allowed = !self.has_dimension(&group, to) && !self.has_group(&group, to);
-        if agree(&format!("dimension {index} of {group} to {to:?}"), renamed, is_allowed) {
-            self.plain.dimensions[index].name = to.into();
-        }
-    }
-
-    fn rename_variable(&mut self, script: &mut Script<'_>) {
-        let Some(index) = self.pick_variable(script) else { return };
-        let to = *script.pick(&NAMES).unwrap();
-        let PlainVariable { group, name, .. } = &self.plain.variables[index];
-        if name == to {
-            return;
-        }
-        let is_allowed = !self.has_variable(group, to) && !self.has_group(group, to);
-        let renamed = self.variable(index).rename(to);
-        if agree(&format!("variable {name:?} of {group} to {to:?}"), renamed, is_allowed) {
-            self.plain.variables[index].name = to.into();
-        }
-    }
-
-    fn rename_group(&mut self, script: &mut Script<'_>) {
-        let (path, to) = (self.pick_group(script), *script.pick(&NAMES).unwrap());
-        let Some((parent, name)) = path.rsplit_once('/').filter(|_| path != "/") else { return };
-        let parent = if parent.is_empty() { "/" } else { parent };
-        if name == to {
-            return;
-        }
-        let is_allowed = !self.has_dimension(parent, to)
-            && !self.has_group(parent, to)
-            && !self.has_variable(parent, to);
-        let renamed = self.group(&path).rename(to);
-        if agree(&format!("group {path} to {to:?}"), renamed, is_allowed) {
-            let new = join(parent, to);
-            let moved = |group: &str| match group.strip_prefix(&path) {
-                Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("{new}{rest}"),
-                _ => group.to_owned(),
-            };
-            let groups = std::mem::take(&mut self.plain.groups);
-            self.plain.groups = groups.into_iter().map(|(path, all)| (moved(&path), all)).collect();
-            for dimension in &mut self.plain.dimensions {
-                dimension.group = dimension.group.as_deref().map(moved);
-            }
-            for variable in &mut self.plain.variables {
-                variable.group = moved(&variable.group);
-            }
-        }
-    }
-
-    fn delete_variable(&mut self, script: &mut Script<'_>) {
-        let Some(index) = self.pick_variable(script) else { return };
-        // The length of an unlimited dimension is that of the longest variable along it.
-        if self.is_longest(|other| other == index) {
-            return;
-        }
-        agree(&format!("deleting variable {index}"), self.variable(index).delete(), true);
-        self.plain.variables.remove(index);
-    }
-
-    /// Whether an unlimited dimension would be shorter without some of the variables.
-    fn is_longest(&self, is_left_out: impl Fn(usize) -> bool) -> bool {
-        self.plain.dimensions.iter().enumerate().any(|(at, dimension)| {
-            let others = self.plain.variables.iter().enumerate();
-            let others = others.filter(|(index, _)| !is_left_out(*index));
-            let lens = others.flat_map(|(_, variable)| {
-                let axes = variable.dimensions.iter().zip(&variable.extent);
-                axes.filter(|(index, _)| **index == at).map(|(_, &extent)| extent)
-            });
-            dimension.is_unlimited && dimension.len > lens.max().unwrap_or(0)
-        })
-    }
-
-    fn delete_group(&mut self, script: &mut Script<'_>) {
-        let path = self.pick_group(script);
-        let is_below = |group: &str| {
-            group.strip_prefix(&path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        let variables = &self.plain.variables;
-        if path == "/" || self.is_longest(|index| is_below(&variables[index].group)) {
-            return;
-        }
-        agree(&format!("deleting group {path}"), self.group(&path).delete(), true);
-        self.plain.groups.retain(|group, _| !is_below(group));
-        self.plain.variables.retain(|variable| !is_below(&variable.group));
-        for dimension in &mut self.plain.dimensions {
-            dimension.group = dimension.group.take().filter(|group| !is_below(group));
-        }
-    }
-
     /// What is seen while it is open for writing.
     fn look(&self) {
         assert_same("being written", &self.writer.file(), &self.plain);
@@ -647,7 +492,7 @@ fn axis(len: u64, script: &mut Script<'_>) -> Axis {
 }
 
 /// Whether it was done; it is where it may be.
-fn agree<T>(what: &str, outcome: Result<T>, is_allowed: bool) -> bool {
+pub(super) fn agree<T>(what: &str, outcome: Result<T>, is_allowed: bool) -> bool {
     match outcome {
         Ok(_) => assert!(is_allowed, "{what}: should have been refused"),
         Err(error) => assert!(!is_allowed, "{what}: {error}"),
