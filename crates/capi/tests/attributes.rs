@@ -1,61 +1,14 @@
 //! Attributes: every number here is what libnetcdf 4.9.0 returns for the same call.
 
-use std::ffi::{CString, c_char, c_int, c_void};
+mod support;
+
+use std::ffi::{c_char, c_int, c_void};
 use std::path::Path;
 use std::ptr::{null, null_mut};
-
-use isotach_capi::attribute::{
-    nc_copy_att, nc_del_att, nc_get_att, nc_get_att_double, nc_get_att_int, nc_get_att_schar,
-    nc_get_att_string, nc_get_att_text, nc_get_att_uchar, nc_inq_att, nc_inq_attid, nc_inq_attname,
-    nc_inq_natts, nc_inq_varnatts, nc_put_att, nc_put_att_double, nc_put_att_int,
-    nc_put_att_string, nc_put_att_text, nc_put_att_uchar, nc_rename_att,
-};
-use isotach_capi::file::mode;
-use isotach_capi::user_type::{nc_def_compound, nc_def_vlen, nc_insert_compound};
-use isotach_capi::variable::{NC_GLOBAL, nc_def_var};
-
-unsafe extern "C" {
-    fn nc_create(path: *const c_char, flags: c_int, id: *mut c_int) -> c_int;
-    fn nc_open(path: *const c_char, flags: c_int, id: *mut c_int) -> c_int;
-    safe fn nc_redef(id: c_int) -> c_int;
-    safe fn nc_enddef(id: c_int) -> c_int;
-    safe fn nc_close(id: c_int) -> c_int;
-}
-
-const CLASSIC: c_int = 0;
-const NETCDF4: c_int = mode::NC_NETCDF4;
-const NETCDF4_CLASSIC: c_int = mode::NC_NETCDF4 | mode::NC_CLASSIC_MODEL;
-const FORMATS: [c_int; 4] = [CLASSIC, mode::NC_64BIT_DATA, NETCDF4, NETCDF4_CLASSIC];
-
-const NC_BYTE: c_int = 1;
-const NC_CHAR: c_int = 2;
-const NC_SHORT: c_int = 3;
-const NC_INT: c_int = 4;
-const NC_DOUBLE: c_int = 6;
-const NC_STRING: c_int = 12;
-
-const EINVAL: c_int = -36;
-const EPERM: c_int = -37;
-const ENOTINDEFINE: c_int = -38;
-const ENAMEINUSE: c_int = -42;
-const ENOTATT: c_int = -43;
-const EBADTYPE: c_int = -45;
-const ENOTVAR: c_int = -49;
-const EMAXNAME: c_int = -53;
-const ECHAR: c_int = -56;
-const EBADNAME: c_int = -59;
-const ERANGE: c_int = -60;
-const EATTMETA: c_int = -107;
-const ESTRICTNC3: c_int = -112;
-const EBADTYPID: c_int = -117;
-const ELATEFILL: c_int = -122;
+use support::*;
 
 /// An open file, and calls on it with Rust's strings.
 struct Nc(c_int);
-
-fn c(text: &str) -> CString {
-    CString::new(text).unwrap()
-}
 
 impl Nc {
     /// A file with an int variable, which has the id 0.
@@ -155,7 +108,7 @@ fn faults_have_their_precedence() {
     let folder = tempfile::tempdir().unwrap();
     let long = "n".repeat(257);
     for format in FORMATS {
-        let is_hdf5 = format & NETCDF4 != 0;
+        let is_hdf5 = format & NC_NETCDF4 != 0;
         let file = Nc::create(folder.path(), "a.nc", format);
         assert_eq!(file.put_int(7, "", 0, &[1]), ENOTVAR);
         assert_eq!(file.put_int(0, "", NC_INT, &[1]), EBADNAME);
@@ -165,8 +118,8 @@ fn faults_have_their_precedence() {
         assert_eq!(file.put_int(0, "a/b", 0, &[1]), if is_hdf5 { EBADNAME } else { EBADTYPE });
         assert_eq!(file.put_int(0, "a", NC_CHAR, &[1]), ECHAR);
         let unknown = match format {
-            NETCDF4 => EBADTYPID,
-            NETCDF4_CLASSIC => ESTRICTNC3,
+            NC_NETCDF4 => EBADTYPID,
+            NC_NETCDF4_CLASSIC => ESTRICTNC3,
             _ => EBADTYPE,
         };
         assert_eq!(file.put_int(0, "a", 99, &[1]), unknown);
@@ -212,7 +165,7 @@ fn numbers_are_converted_and_all_are_stored() {
             let status = nc_get_att_schar(id, NC_GLOBAL, c"s".as_ptr(), bytes.as_mut_ptr());
             assert_eq!((status, &bytes[..2]), (ERANGE, &[1, -2][..]));
             // A byte is signed or unsigned as the caller has it, but not in the newer formats.
-            let either = format == CLASSIC || format == NETCDF4_CLASSIC;
+            let either = format == NC_CLASSIC || format == NC_NETCDF4_CLASSIC;
             let set = nc_put_att_uchar(id, NC_GLOBAL, c"u".as_ptr(), NC_BYTE, 1, [200].as_ptr());
             assert_eq!(set, if either { 0 } else { ERANGE });
             let mut byte = 0;
@@ -231,7 +184,7 @@ fn numbers_are_converted_and_all_are_stored() {
 fn numbers_of_attributes_follow_deleting_and_renaming() {
     let folder = tempfile::tempdir().unwrap();
     for format in FORMATS {
-        let is_hdf5 = format & NETCDF4 != 0;
+        let is_hdf5 = format & NC_NETCDF4 != 0;
         let file = Nc::create(folder.path(), "a.nc", format);
         for name in ["a", "b", "c", "d"] {
             assert_eq!(file.put_int(0, name, NC_INT, &[1]), 0);
@@ -267,7 +220,7 @@ fn numbers_of_attributes_follow_deleting_and_renaming() {
 fn what_grows_needs_define_mode() {
     let folder = tempfile::tempdir().unwrap();
     for format in FORMATS {
-        let refused = if format == NETCDF4 { 0 } else { ENOTINDEFINE };
+        let refused = if format == NC_NETCDF4 { 0 } else { ENOTINDEFINE };
         let file = Nc::create(folder.path(), "a.nc", format);
         assert_eq!(file.put_text(0, "text", "abcd"), 0);
         assert_eq!(nc_enddef(file.0), 0);
@@ -276,7 +229,7 @@ fn what_grows_needs_define_mode() {
         assert_eq!(file.put_text(0, "new", "a"), refused);
         assert_eq!(file.rename(0, "text", "t"), 0);
         assert_eq!(file.rename(0, "t", "longer"), refused);
-        assert_eq!(file.delete(0, "x"), if format == NETCDF4 { ENOTATT } else { ENOTINDEFINE });
+        assert_eq!(file.delete(0, "x"), if format == NC_NETCDF4 { ENOTATT } else { ENOTINDEFINE });
         assert_eq!(nc_redef(file.0), 0);
         assert_eq!(file.put_text(0, "text", "abcdefghi"), 0);
         file.close();
@@ -286,7 +239,7 @@ fn what_grows_needs_define_mode() {
 #[test]
 fn fill_values_are_set_in_time() {
     let folder = tempfile::tempdir().unwrap();
-    for format in [NETCDF4, NETCDF4_CLASSIC] {
+    for format in [NC_NETCDF4, NC_NETCDF4_CLASSIC] {
         let file = Nc::create(folder.path(), "a.nc", format);
         assert_eq!(file.put_int(0, "_FillValue", NC_DOUBLE, &[1]), EBADTYPE);
         assert_eq!(file.put_int(0, "_FillValue", NC_INT, &[1, 2]), EINVAL);
@@ -297,7 +250,7 @@ fn fill_values_are_set_in_time() {
         assert_eq!(file.get_ints(0, "_FillValue"), (0, vec![7]));
         file.close();
     }
-    for format in [CLASSIC, mode::NC_64BIT_DATA] {
+    for format in [NC_CLASSIC, NC_64BIT_DATA] {
         let file = Nc::create(folder.path(), "a.nc", format);
         assert_eq!(file.put_int(0, "_FillValue", NC_DOUBLE, &[1, 2]), 0);
         assert_eq!(file.inquire(0, "_FillValue"), (0, NC_DOUBLE, 2));
@@ -311,7 +264,7 @@ fn fill_values_are_set_in_time() {
 #[test]
 fn what_the_file_tells_of_itself_has_no_number() {
     let folder = tempfile::tempdir().unwrap();
-    let file = Nc::create(folder.path(), "a.nc", NETCDF4);
+    let file = Nc::create(folder.path(), "a.nc", NC_NETCDF4);
     for name in ["_NCProperties", "_IsNetcdf4", "_SuperblockVersion", "CLASS", "_nc3_strict"] {
         assert_eq!(file.put_int(NC_GLOBAL, name, NC_INT, &[1]), ENAMEINUSE);
         assert_eq!(file.put_int(0, name, NC_INT, &[1]), ENAMEINUSE);
@@ -350,7 +303,7 @@ fn copies_keep_type_and_values() {
         }
         (point, vlen)
     };
-    let from = Nc::create(folder.path(), "a.nc", NETCDF4);
+    let from = Nc::create(folder.path(), "a.nc", NC_NETCDF4);
     let (point, _) = define(from.0);
     let points = [Point { x: 1, y: 2.5 }, Point { x: -3, y: 4.0 }];
     let strings = [c"one".as_ptr(), null(), c"".as_ptr()];
@@ -366,14 +319,14 @@ fn copies_keep_type_and_values() {
         // SAFETY: a string.
         unsafe { nc_copy_att(from.0, NC_GLOBAL, c(name).as_ptr(), to.0, 0) }
     };
-    let classic = Nc::create(folder.path(), "c.nc", CLASSIC);
+    let classic = Nc::create(folder.path(), "c.nc", NC_CLASSIC);
     assert_eq!(copy(&classic, "text"), 0);
     assert_eq!(classic.inquire(0, "text"), (0, NC_CHAR, 3));
     assert_eq!(copy(&classic, "strings"), EBADTYPE);
     assert_eq!(copy(&classic, "points"), EBADTYPE);
     assert_eq!(copy(&classic, "none"), ENOTATT);
     classic.close();
-    let to = Nc::create(folder.path(), "b.nc", NETCDF4);
+    let to = Nc::create(folder.path(), "b.nc", NC_NETCDF4);
     assert_eq!(copy(&to, "points"), EBADTYPE);
     // The same type has another id here.
     // SAFETY: strings and places.

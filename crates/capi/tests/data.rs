@@ -1,26 +1,11 @@
 //! Values through the C interface: what is moved, what is refused, and which error comes first.
 
-use std::ffi::{CStr, CString, c_char, c_int};
-use std::path::Path;
+mod support;
+
+use std::ffi::{CStr, c_char, c_int};
 use std::ptr::{null, null_mut};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-
-use isotach_capi::data::*;
-use isotach_capi::dimension::{nc_def_dim, nc_inq_dimlen};
-use isotach_capi::file::closing::nc_close;
-use isotach_capi::file::creating::nc_create;
-use isotach_capi::file::definitions::{nc_enddef, nc_redef};
-use isotach_capi::file::mode::{NC_64BIT_DATA, NC_CLASSIC_MODEL, NC_NETCDF4, NC_WRITE};
-use isotach_capi::file::opening::nc_open;
-use isotach_capi::status::Status;
-use isotach_capi::variable::nc_def_var;
-
-const FORMATS: [c_int; 4] = [0, NC_64BIT_DATA, NC_NETCDF4, NC_NETCDF4 | NC_CLASSIC_MODEL];
-const NC_BYTE: c_int = 1;
-const NC_CHAR: c_int = 2;
-const NC_INT: c_int = 4;
-const NC_DOUBLE: c_int = 6;
-const NC_STRING: c_int = 12;
+use support::*;
 
 /// Ids of files that were closed are given again: the tests follow one another.
 fn alone() -> MutexGuard<'static, ()> {
@@ -90,10 +75,6 @@ impl Fixture {
         values.truncate(count.iter().product());
         if status == 0 { Ok(values) } else { Err(Status(status)) }
     }
-}
-
-fn c_path(path: &Path) -> CString {
-    CString::new(path.as_os_str().as_encoded_bytes()).unwrap()
 }
 
 #[test]

@@ -1,47 +1,13 @@
 //! Dimensions and variables: their ids, names and storage, and which fault each format tells first. The
 //! expected numbers are what libnetcdf 4.9.0 answers.
 
+mod support;
+
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::{null, null_mut};
 
-use isotach_capi::dimension::*;
-use isotach_capi::file::closing::nc_close;
-use isotach_capi::file::creating::nc_create;
-use isotach_capi::file::definitions::{nc_enddef, nc_redef, nc_set_fill};
-use isotach_capi::file::mode::{NC_64BIT_DATA, NC_CLASSIC_MODEL, NC_NETCDF4};
-use isotach_capi::file::opening::nc_open;
-use isotach_capi::group::{nc_def_grp, nc_inq_grp_ncid};
-use isotach_capi::status::Status;
-use isotach_capi::variable::chunk_cache::*;
-use isotach_capi::variable::compressor::*;
-use isotach_capi::variable::fill::*;
-use isotach_capi::variable::filter::*;
-use isotach_capi::variable::quantize::*;
-use isotach_capi::variable::storage::*;
-use isotach_capi::variable::*;
+use support::*;
 use tempfile::TempDir;
-
-unsafe extern "C" {
-    fn nc_inq_varnatts(group: c_int, id: c_int, count: *mut c_int) -> c_int;
-    fn nc_put_att_float(
-        group: c_int,
-        id: c_int,
-        name: *const c_char,
-        of: c_int,
-        count: usize,
-        values: *const f32,
-    ) -> c_int;
-}
-
-const CLASSIC: c_int = 0;
-const FORMATS: [c_int; 4] = [CLASSIC, NC_64BIT_DATA, NC_NETCDF4, NC_NETCDF4 | NC_CLASSIC_MODEL];
-
-const NC_BYTE: c_int = 1;
-const NC_CHAR: c_int = 2;
-const NC_INT: c_int = 4;
-const NC_FLOAT: c_int = 5;
-const NC_STRING: c_int = 12;
-const NC_UINT: c_int = 9;
 
 const NC_CHUNKED: c_int = 0;
 const NC_CONTIGUOUS: c_int = 1;
@@ -78,11 +44,7 @@ impl Dataset {
 }
 
 fn path_in(folder: &TempDir) -> CString {
-    CString::new(folder.path().join("file.nc").as_os_str().as_encoded_bytes()).unwrap()
-}
-
-fn c(text: &str) -> CString {
-    CString::new(text).unwrap()
+    c_path(&folder.path().join("file.nc"))
 }
 
 /// What an inquiry with one result gives: the result, or the status.
@@ -285,7 +247,7 @@ fn each_format_tells_its_own_fault_first() {
         let of_type = |name: &str, of| define_variable(file.id, name, of, &[]);
         assert_eq!(of_type("none", 0), Err(Status::EBADTYPE));
         let unsigned = match format {
-            CLASSIC => Err(Status::EBADTYPE),
+            NC_CLASSIC => Err(Status::EBADTYPE),
             _ if is_model => Err(Status::ESTRICTNC3),
             _ => Ok(0),
         };
@@ -488,7 +450,7 @@ fn what_is_in_the_file_cannot_be_stored_otherwise() {
 
 #[test]
 fn classic_files_store_in_one_way() {
-    let Dataset { folder: _folder, id } = Dataset::new(CLASSIC);
+    let Dataset { folder: _folder, id } = Dataset::new(NC_CLASSIC);
     define_dimension(id, "x", 30).unwrap();
     let v = define_variable(id, "v", NC_FLOAT, &[0]).unwrap();
     let not_here = Status::ENOTNC4;

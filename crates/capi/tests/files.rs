@@ -1,86 +1,23 @@
 //! Files through the C interface: several ids of one file, define mode and back, memory, and programs that
 //! end without closing.
 
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
+mod support;
+
+use std::ffi::{CStr, CString, c_int};
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use support::*;
 
-use isotach_capi::file::memory::NC_memio;
-use isotach_capi::file::mode::{
-    NC_64BIT_DATA, NC_64BIT_OFFSET, NC_CLASSIC_MODEL, NC_DISKLESS, NC_INMEMORY, NC_MMAP,
-    NC_NETCDF4, NC_NOCLOBBER, NC_PERSIST, NC_SHARE, NC_UDF0, NC_WRITE,
-};
-use isotach_capi::status::Status;
-
-const NC_INT: c_int = 4;
 const NC_MEMIO_LOCKED: c_int = 1;
 const FORMATS: [c_int; 5] =
     [0, NC_64BIT_OFFSET, NC_64BIT_DATA, NC_NETCDF4 | NC_CLASSIC_MODEL, NC_NETCDF4];
-
-unsafe extern "C" {
-    fn nc_create(path: *const c_char, flags: c_int, id: *mut c_int) -> c_int;
-    fn nc_open(path: *const c_char, flags: c_int, id: *mut c_int) -> c_int;
-    fn nc_open_mem(
-        path: *const c_char,
-        flags: c_int,
-        size: usize,
-        memory: *mut c_void,
-        id: *mut c_int,
-    ) -> c_int;
-    fn nc_open_memio(
-        path: *const c_char,
-        flags: c_int,
-        info: *mut NC_memio,
-        id: *mut c_int,
-    ) -> c_int;
-    fn nc_create_mem(path: *const c_char, flags: c_int, size: usize, id: *mut c_int) -> c_int;
-    fn nc_close_memio(id: c_int, info: *mut NC_memio) -> c_int;
-    fn nc_redef(id: c_int) -> c_int;
-    fn nc_enddef(id: c_int) -> c_int;
-    fn nc__enddef(id: c_int, header: usize, align: usize, fixed: usize, record: usize) -> c_int;
-    fn nc_sync(id: c_int) -> c_int;
-    fn nc_abort(id: c_int) -> c_int;
-    fn nc_close(id: c_int) -> c_int;
-    fn nc_inq(
-        id: c_int,
-        dimensions: *mut c_int,
-        variables: *mut c_int,
-        attributes: *mut c_int,
-        unlimited: *mut c_int,
-    ) -> c_int;
-    fn nc_inq_format(id: c_int, format: *mut c_int) -> c_int;
-    fn nc_inq_path(id: c_int, len: *mut usize, path: *mut c_char) -> c_int;
-    fn nc_set_default_format(format: c_int, old: *mut c_int) -> c_int;
-    fn nc_strerror(status: c_int) -> *const c_char;
-    fn nc_def_dim(id: c_int, name: *const c_char, len: usize, dimension: *mut c_int) -> c_int;
-    fn nc_def_var(
-        id: c_int,
-        name: *const c_char,
-        data_type: c_int,
-        rank: c_int,
-        dimensions: *const c_int,
-        variable: *mut c_int,
-    ) -> c_int;
-    fn nc_put_var1_int(
-        id: c_int,
-        variable: c_int,
-        index: *const usize,
-        value: *const c_int,
-    ) -> c_int;
-    fn nc_get_var1_int(id: c_int, variable: c_int, index: *const usize, value: *mut c_int)
-    -> c_int;
-}
 
 /// A file's path in a folder of its own.
 fn new_file() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file.nc");
     (folder, path)
-}
-
-fn c_string(path: &Path) -> CString {
-    CString::new(path.as_os_str().as_encoded_bytes()).unwrap()
 }
 
 /// What a call that gives an id gives.
@@ -93,13 +30,13 @@ fn id_of(call: impl FnOnce(*mut c_int) -> c_int) -> Result<c_int, Status> {
 }
 
 fn create(path: &Path, flags: c_int) -> Result<c_int, Status> {
-    let path = c_string(path);
+    let path = c_path(path);
     // SAFETY: a string and a place for an id.
     id_of(|id| unsafe { nc_create(path.as_ptr(), flags, id) })
 }
 
 fn open(path: &Path, flags: c_int) -> Result<c_int, Status> {
-    let path = c_string(path);
+    let path = c_path(path);
     // SAFETY: a string and a place for an id.
     id_of(|id| unsafe { nc_open(path.as_ptr(), flags, id) })
 }
@@ -214,7 +151,7 @@ fn paths_are_told_without_what_is_white_before_them() {
     // SAFETY: places for a length and for more than a path.
     assert_eq!(unsafe { nc_inq_path(id, &mut len, told.as_mut_ptr()) }, 0);
     // SAFETY: a string, as the call succeeded.
-    assert_eq!(unsafe { CStr::from_ptr(told.as_ptr()) }, &*c_string(&path));
+    assert_eq!(unsafe { CStr::from_ptr(told.as_ptr()) }, &*c_path(&path));
     assert_eq!(len, path.as_os_str().len());
     call(nc_close, id);
 }
@@ -226,26 +163,23 @@ fn define_and_data_mode_are_kept_apart() {
         let has_modes = flags != NC_NETCDF4;
         let in_define_mode = if has_modes { Status::EINDEFINE.0 } else { 0 };
         let id = create(&path, flags).unwrap();
-        // SAFETY: they take any number.
-        unsafe {
-            assert_eq!(nc_redef(id), in_define_mode);
-            assert_eq!(nc_sync(id), in_define_mode);
-            define(id, c"v");
-            if has_modes {
-                assert_eq!(put(id, 0, 1), Status::EINDEFINE.0);
-                assert_eq!(nc_enddef(id), 0);
-            }
-            assert_eq!(put(id, 0, 1), 0);
-            assert_eq!(nc_enddef(id), Status::ENOTINDEFINE.0);
-            assert_eq!(nc_redef(id), 0);
-            assert_eq!(nc_redef(id), in_define_mode);
-            assert_eq!(nc_close(id), 0);
-            let id = open(&path, 0).unwrap();
-            assert_eq!(nc_redef(id), Status::EPERM.0);
-            assert_eq!(nc_enddef(id), Status::ENOTINDEFINE.0);
-            assert_eq!(nc_sync(id), 0);
-            assert_eq!(nc_close(id), 0);
+        assert_eq!(nc_redef(id), in_define_mode);
+        assert_eq!(nc_sync(id), in_define_mode);
+        define(id, c"v");
+        if has_modes {
+            assert_eq!(put(id, 0, 1), Status::EINDEFINE.0);
+            assert_eq!(nc_enddef(id), 0);
         }
+        assert_eq!(put(id, 0, 1), 0);
+        assert_eq!(nc_enddef(id), Status::ENOTINDEFINE.0);
+        assert_eq!(nc_redef(id), 0);
+        assert_eq!(nc_redef(id), in_define_mode);
+        assert_eq!(nc_close(id), 0);
+        let id = open(&path, 0).unwrap();
+        assert_eq!(nc_redef(id), Status::EPERM.0);
+        assert_eq!(nc_enddef(id), Status::ENOTINDEFINE.0);
+        assert_eq!(nc_sync(id), 0);
+        assert_eq!(nc_close(id), 0);
     }
 }
 
@@ -388,8 +322,7 @@ fn room_for_more_definitions_lies_behind_the_header() {
     };
     let id = create(&path, 0).unwrap();
     define(id, c"v");
-    // SAFETY: takes any numbers.
-    assert_eq!(unsafe { nc__enddef(id, 100, 4, 0, 4096) }, 0);
+    assert_eq!(nc__enddef(id, 100, 4, 0, 4096), 0);
     assert_eq!(put(id, 0, 5), 0);
     call(nc_close, id);
     assert!(address(&path));
@@ -412,7 +345,7 @@ fn the_default_format_is_for_flags_that_say_none() {
         // SAFETY: a place for a number.
         id_of(|old| unsafe { nc_set_default_format(number, old) })
     };
-    let path = c_string(&path);
+    let path = c_path(&path);
     let made = |flags| {
         // SAFETY: a string and a place for an id.
         let id = id_of(|id| unsafe { nc_create(path.as_ptr(), flags | NC_INMEMORY, id) }).unwrap();

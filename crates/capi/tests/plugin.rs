@@ -1,7 +1,9 @@
 //! Filters from plugins: a shared library with HDF5's filter interface, compiled from C here, is found,
 //! writes and reads.
 
-use std::ffi::{CString, c_char, c_int, c_uint};
+mod support;
+
+use std::ffi::{CString, c_char, c_int};
 use std::path::Path;
 use std::process::Command;
 use std::ptr::null_mut;
@@ -9,16 +11,7 @@ use std::ptr::null_mut;
 use isotach::model::Atomic;
 use isotach::model::selection::Selection;
 use isotach::{CreateOptions, File, FilterRequest, Format, VariableOptions};
-use isotach_capi::file::mode::NC_NETCDF4;
-use isotach_capi::plugin::{
-    PluginList, nc_plugin_path_get, nc_plugin_path_ndirs, nc_plugin_path_set,
-};
-
-unsafe extern "C" {
-    fn nc_create(path: *const c_char, flags: c_int, id: *mut c_int) -> c_int;
-    fn nc_close(id: c_int) -> c_int;
-    fn nc_inq_filter_avail(id: c_int, filter: c_uint) -> c_int;
-}
+use support::*;
 
 /// A filter that is written and read.
 const WHOLE: u16 = 300;
@@ -29,7 +22,6 @@ const ALONE: u16 = 303;
 /// One that no plugin has.
 const MISSING: u16 = 302;
 const KEY: u32 = 0x5a;
-const NC_ENOFILTER: c_int = -136;
 
 /// Compiles the plugin for a filter of that number into `folder`; false where there is no compiler.
 fn compile(folder: &Path, id: u16, flags: &[String]) -> bool {
@@ -61,10 +53,7 @@ fn hdf5_flags() -> Option<Vec<String>> {
 }
 
 fn set_folders(folders: &[&Path]) {
-    let names: Vec<CString> = folders
-        .iter()
-        .map(|folder| CString::new(folder.as_os_str().as_encoded_bytes()).unwrap())
-        .collect();
+    let names: Vec<CString> = folders.iter().map(|folder| c_path(folder)).collect();
     let mut pointers: Vec<*mut c_char> =
         names.iter().map(|name| name.as_ptr().cast_mut()).collect();
     let list = PluginList { count: pointers.len(), folders: pointers.as_mut_ptr() };
@@ -74,7 +63,7 @@ fn set_folders(folders: &[&Path]) {
 
 /// A new file that is open; the first one makes plugins be looked for.
 fn create(path: &Path) -> c_int {
-    let path = CString::new(path.as_os_str().as_encoded_bytes()).unwrap();
+    let path = c_path(path);
     let mut id: c_int = 0;
     // SAFETY: a string, and a place for an id.
     assert_eq!(unsafe { nc_create(path.as_ptr(), NC_NETCDF4, &mut id) }, 0);
@@ -107,16 +96,15 @@ fn plugins_write_and_read() {
     let folder = tempfile::tempdir().unwrap();
     let (path, numbers) = (folder.path().join("v.nc"), Vec::from_iter(0x1234_5678..0x1234_5978));
     let open = create(&folder.path().join("open.nc"));
-    // SAFETY: no pointers.
-    let available = |filter: u16| unsafe { nc_inq_filter_avail(open, filter.into()) };
+    let available = |filter: u16| nc_inq_filter_avail(open, filter.into());
     set_folders(&[]);
-    assert_eq!(available(WHOLE), NC_ENOFILTER);
+    assert_eq!(available(WHOLE), ENOFILTER);
     assert!(write(&path, WHOLE, &numbers).is_err(), "nothing is found yet");
     if !compile(folder.path(), WHOLE, &[]) {
         return;
     }
     set_folders(&[Path::new("nowhere"), folder.path()]);
-    assert_eq!([WHOLE, MISSING].map(available), [0, NC_ENOFILTER]);
+    assert_eq!([WHOLE, MISSING].map(available), [0, ENOFILTER]);
     write(&path, WHOLE, &numbers).unwrap();
     assert_eq!(read(&path).unwrap(), numbers);
 
@@ -135,8 +123,7 @@ fn plugins_write_and_read() {
     assert!(error.contains("plugin failed"), "{error}");
 
     assert!(write(&path, MISSING, &numbers).is_err());
-    // SAFETY: no pointers.
-    assert_eq!(unsafe { nc_close(open) }, 0);
+    assert_eq!(nc_close(open), 0);
 }
 
 /// Plugins complete their parameters with the libhdf5 that they are linked to, and only with that.
@@ -165,9 +152,8 @@ fn plugins_ask_libhdf5_where_they_have_it() {
 
     let error = write(&path, ALONE, &numbers).unwrap_err().to_string();
     assert!(error.contains("can be read, but not be written"), "{error}");
-    // SAFETY: no pointers.
-    let ends = unsafe { [nc_inq_filter_avail(open, ALONE.into()), nc_close(open)] };
-    assert_eq!(ends, [NC_ENOFILTER, 0]);
+    assert_eq!(nc_inq_filter_avail(open, ALONE.into()), ENOFILTER);
+    assert_eq!(nc_close(open), 0);
 }
 
 #[test]

@@ -1,54 +1,16 @@
 //! `ISOTACH_TRACE`: what a program does stands in the file, call by call.
 
-use std::ffi::{CString, c_char, c_int};
+mod support;
+
 use std::path::Path;
 use std::ptr::null;
 
-use isotach_capi::file::mode::NC_NETCDF4;
 use serde_json::{Value, json};
-
-const NC_UNLIMITED: usize = 0;
-const NC_INT: c_int = 4;
-
-unsafe extern "C" {
-    fn nc_create(path: *const c_char, flags: c_int, id: *mut c_int) -> c_int;
-    fn nc_open(path: *const c_char, flags: c_int, id: *mut c_int) -> c_int;
-    fn nc_close(id: c_int) -> c_int;
-    fn nc_def_dim(id: c_int, name: *const c_char, len: usize, dimension: *mut c_int) -> c_int;
-    fn nc_def_var(
-        id: c_int,
-        name: *const c_char,
-        data_type: c_int,
-        rank: c_int,
-        dimensions: *const c_int,
-        variable: *mut c_int,
-    ) -> c_int;
-    fn nc_put_vara_int(
-        id: c_int,
-        variable: c_int,
-        start: *const usize,
-        count: *const usize,
-        values: *const c_int,
-    ) -> c_int;
-    fn nc_get_vars_int(
-        id: c_int,
-        variable: c_int,
-        start: *const usize,
-        count: *const usize,
-        stride: *const isize,
-        values: *mut c_int,
-    ) -> c_int;
-    fn nc_get_var1_double(
-        id: c_int,
-        variable: c_int,
-        index: *const usize,
-        value: *mut f64,
-    ) -> c_int;
-}
+use support::*;
 
 /// Writes six numbers along an unlimited dimension and reads some of them.
 fn work(path: &Path) {
-    let path = CString::new(path.as_os_str().as_encoded_bytes()).unwrap();
+    let path = c_path(path);
     let (mut id, mut dimension, mut variable) = (0, 0, 0);
     let mut values = [1, 2, 3, 4, 5, 6];
     let mut value = 0.0;

@@ -1,55 +1,12 @@
 //! User-defined types, groups, and what programs hold of any type. The numbers are what libnetcdf 4.9.0
 //! gives for the same calls.
 
+mod support;
+
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::mem::offset_of;
 use std::ptr::{null, null_mut};
-
-use isotach_capi::auxiliary::*;
-use isotach_capi::group::*;
-use isotach_capi::reclaim::*;
-use isotach_capi::user_type::inquire::*;
-use isotach_capi::user_type::*;
-
-unsafe extern "C" {
-    fn nc_create(path: *const c_char, flags: c_int, id: *mut c_int) -> c_int;
-    fn nc_open(path: *const c_char, flags: c_int, id: *mut c_int) -> c_int;
-    fn nc_enddef(id: c_int) -> c_int;
-    fn nc_close(id: c_int) -> c_int;
-    fn nc_abort(id: c_int) -> c_int;
-    fn nc_def_var(
-        group: c_int,
-        name: *const c_char,
-        type_id: c_int,
-        axes: c_int,
-        dimensions: *const c_int,
-        id: *mut c_int,
-    ) -> c_int;
-    fn nc_inq_nvars(group: c_int, count: *mut c_int) -> c_int;
-    fn nc_inq_vartype(group: c_int, id: c_int, type_id: *mut c_int) -> c_int;
-    fn nc_put_var(group: c_int, id: c_int, values: *const c_void) -> c_int;
-    fn nc_get_var(group: c_int, id: c_int, values: *mut c_void) -> c_int;
-}
-
-const NETCDF4: c_int = 0x1000;
-const CLASSIC_MODEL: c_int = 0x0100;
-const INT: c_int = 4;
-const DOUBLE: c_int = 6;
-const STRING: c_int = 12;
-
-const EBADID: c_int = -33;
-const EINVAL: c_int = -36;
-const ENAMEINUSE: c_int = -42;
-const EBADTYPE: c_int = -45;
-const EBADNAME: c_int = -59;
-const EHDFERR: c_int = -101;
-const ENOTNC4: c_int = -111;
-const ESTRICTNC3: c_int = -112;
-const EBADGRPID: c_int = -116;
-const EBADTYPID: c_int = -117;
-const ETYPDEFINED: c_int = -118;
-const EBADFIELD: c_int = -119;
-const ENOGRP: c_int = -125;
+use support::*;
 
 /// Every call here gets strings that end with a zero and places that are valid.
 macro_rules! call {
@@ -76,7 +33,7 @@ impl Folder {
     }
 
     fn path(&self) -> CString {
-        CString::new(self.0.path().join("file.nc").to_str().unwrap()).unwrap()
+        c_path(&self.0.path().join("file.nc"))
     }
 
     fn create(&self, flags: c_int) -> c_int {
@@ -101,7 +58,7 @@ fn add_field(file: c_int, id: c_int, name: &CStr, offset: usize, field: c_int) -
 #[test]
 fn faults_come_in_netcdfs_order() {
     let folder = Folder::new();
-    let file = folder.create(NETCDF4);
+    let file = folder.create(NC_NETCDF4);
     let opaque =
         |file, size, name: &CStr| call!(nc_def_opaque(file, size, name.as_ptr(), null_mut()));
     assert_eq!(opaque(file | 9, 0, c"a/b"), EBADNAME);
@@ -110,15 +67,18 @@ fn faults_come_in_netcdfs_order() {
     assert_eq!(opaque(file, 3, c"a"), 0);
     assert_eq!(opaque(file, 3, c"a"), ENAMEINUSE);
     assert_eq!(call!(nc_def_grp(file, c"a".as_ptr(), null_mut())), ENAMEINUSE);
-    assert_eq!(call!(nc_def_vlen(file, null(), INT, null_mut())), EINVAL);
+    assert_eq!(call!(nc_def_vlen(file, null(), NC_INT, null_mut())), EINVAL);
     let base = |base| call!(nc_def_enum(file, base, c"e".as_ptr(), null_mut()));
     assert_eq!([base(-1), base(0), base(99)], [EINVAL, EBADTYPE, EBADTYPID]);
 
     let compound = made!(nc_def_compound(file, 16, c"c".as_ptr()));
     let field = |id, field| add_field(file, id, c"f", 0, field);
-    assert_eq!([field(-1, INT), field(INT, INT), field(99, INT)], [EINVAL, EBADTYPE, EBADTYPID]);
-    assert_eq!(field(32, INT), EBADTYPE, "the opaque type has no members");
-    assert_eq!(field(compound, INT), 0);
+    assert_eq!(
+        [field(-1, NC_INT), field(NC_INT, NC_INT), field(99, NC_INT)],
+        [EINVAL, EBADTYPE, EBADTYPID]
+    );
+    assert_eq!(field(32, NC_INT), EBADTYPE, "the opaque type has no members");
+    assert_eq!(field(compound, NC_INT), 0);
     assert_eq!(
         call!(nc_inq_compound_field(
             file,
@@ -141,31 +101,31 @@ fn faults_come_in_netcdfs_order() {
     );
     let mut equal = 7;
     assert_eq!(call!(nc_inq_type_equal(file, compound, file, compound, &raw mut equal)), EHDFERR);
-    assert_eq!(call!(nc_enddef(file)), 0);
+    assert_eq!(nc_enddef(file), 0);
     assert_eq!(call!(nc_inq_type_equal(file, compound, file, compound, &raw mut equal)), 0);
     assert_eq!(equal, 1);
-    assert_eq!(field(compound, INT), ETYPDEFINED);
-    assert_eq!(call!(nc_close(file)), 0);
+    assert_eq!(field(compound, NC_INT), ETYPDEFINED);
+    assert_eq!(nc_close(file), 0);
     assert_eq!(opaque(file, 3, c"a/b"), EBADID);
 
-    let file = folder.create(NETCDF4 | CLASSIC_MODEL);
+    let file = folder.create(NC_NETCDF4 | NC_CLASSIC_MODEL);
     assert_eq!([opaque(file, 3, c"a/b"), opaque(file, 0, c"a")], [EBADNAME, ESTRICTNC3]);
-    assert_eq!(call!(nc_abort(file)), 0);
+    assert_eq!(nc_abort(file), 0);
     let file = folder.create(0);
     assert_eq!([opaque(file, 3, c"a/b"), opaque(file, 3, c"a")], [ENOTNC4, ENOTNC4]);
     let mut count = 7;
     assert_eq!(call!(nc_inq_typeids(file, &raw mut count, null_mut())), 0);
     assert_eq!(count, 0);
-    assert_eq!(call!(nc_abort(file)), 0);
+    assert_eq!(nc_abort(file), 0);
 }
 
 /// What `nc_enddef` says of a type that `define` makes.
 fn committed(define: impl FnOnce(c_int)) -> c_int {
     let folder = Folder::new();
-    let file = folder.create(NETCDF4);
+    let file = folder.create(NC_NETCDF4);
     define(file);
-    let status = call!(nc_enddef(file));
-    call!(nc_abort(file));
+    let status = nc_enddef(file);
+    nc_abort(file);
     status
 }
 
@@ -180,12 +140,12 @@ fn types_are_checked_when_they_are_committed() {
         })
     };
     assert_eq!(compound(&[]), EHDFERR);
-    assert_eq!(compound(&[(c"a", 0, INT), (c"b", 8, DOUBLE)]), 0);
-    assert_eq!(compound(&[(c"b", 8, DOUBLE), (c"a", 0, INT)]), 0, "in any order");
-    assert_eq!(compound(&[(c"a", 0, INT), (c"b", 2, INT)]), EHDFERR, "they overlap");
-    assert_eq!(compound(&[(c"a", 14, INT)]), EHDFERR, "beyond the end");
-    assert_eq!(compound(&[(c"a", usize::MAX, INT)]), EHDFERR);
-    assert_eq!(compound(&[(c"a", 0, INT), (c"a", 4, INT)]), EHDFERR, "one name");
+    assert_eq!(compound(&[(c"a", 0, NC_INT), (c"b", 8, NC_DOUBLE)]), 0);
+    assert_eq!(compound(&[(c"b", 8, NC_DOUBLE), (c"a", 0, NC_INT)]), 0, "in any order");
+    assert_eq!(compound(&[(c"a", 0, NC_INT), (c"b", 2, NC_INT)]), EHDFERR, "they overlap");
+    assert_eq!(compound(&[(c"a", 14, NC_INT)]), EHDFERR, "beyond the end");
+    assert_eq!(compound(&[(c"a", usize::MAX, NC_INT)]), EHDFERR);
+    assert_eq!(compound(&[(c"a", 0, NC_INT), (c"a", 4, NC_INT)]), EHDFERR, "one name");
     assert_eq!(compound(&[(c"a", 0, 99)]), EBADTYPE);
     assert_eq!(compound(&[(c"a", 0, 32)]), EHDFERR, "made of itself");
 
@@ -198,10 +158,10 @@ fn types_are_checked_when_they_are_committed() {
             }
         })
     };
-    assert_eq!(enumeration(INT, &[]), EINVAL);
-    assert_eq!(enumeration(INT, &[(c"a", 1), (c"b", -2)]), 0);
-    assert_eq!(enumeration(INT, &[(c"a", 1), (c"a", 2)]), EHDFERR);
-    assert_eq!(enumeration(INT, &[(c"a", 1), (c"b", 1)]), EHDFERR);
+    assert_eq!(enumeration(NC_INT, &[]), EINVAL);
+    assert_eq!(enumeration(NC_INT, &[(c"a", 1), (c"b", -2)]), 0);
+    assert_eq!(enumeration(NC_INT, &[(c"a", 1), (c"a", 2)]), EHDFERR);
+    assert_eq!(enumeration(NC_INT, &[(c"a", 1), (c"b", 1)]), EHDFERR);
     assert_eq!(enumeration(5, &[(c"a", 1)]), EHDFERR);
     let vlen = |file| assert_eq!(call!(nc_def_vlen(file, c"v".as_ptr(), 99, null_mut())), 0);
     assert_eq!(committed(vlen), EBADTYPE);
@@ -210,25 +170,25 @@ fn types_are_checked_when_they_are_committed() {
 #[test]
 fn a_type_that_cannot_be_stored_costs_nothing_else() {
     let folder = Folder::new();
-    let file = folder.create(NETCDF4);
-    let colour = made!(nc_def_enum(file, INT, c"colour".as_ptr()));
-    let variable = made!(nc_def_var(file, c"v".as_ptr(), INT, 0, null()));
+    let file = folder.create(NC_NETCDF4);
+    let colour = made!(nc_def_enum(file, NC_INT, c"colour".as_ptr()));
+    let variable = made!(nc_def_var(file, c"v".as_ptr(), NC_INT, 0, null()));
     let put = |value: c_int| call!(nc_put_var(file, variable, (&raw const value).cast()));
     assert_eq!([put(4), put(5)], [EINVAL, 0], "definitions end, but for the type");
-    assert_eq!(call!(nc_close(file)), EINVAL, "the id stays, as the program may mend the type");
+    assert_eq!(nc_close(file), EINVAL, "the id stays, as the program may mend the type");
     let stored = folder.open();
     let mut value: c_int = 0;
     assert_eq!(call!(nc_get_var(stored, variable, (&raw mut value).cast())), 0);
     assert_eq!(value, 5);
-    assert_eq!(call!(nc_close(stored)), 0);
+    assert_eq!(nc_close(stored), 0);
 
     let red: c_int = 1;
     assert_eq!(call!(nc_insert_enum(file, colour, c"red".as_ptr(), (&raw const red).cast())), 0);
-    assert_eq!(call!(nc_close(file)), 0);
+    assert_eq!(nc_close(file), 0);
     let file = folder.open();
     let mut id = 0;
     assert_eq!(call!(nc_inq_typeid(file, c"colour".as_ptr(), &raw mut id)), 0);
-    assert_eq!(call!(nc_close(file)), 0);
+    assert_eq!(nc_close(file), 0);
 }
 
 #[derive(Clone, Copy)]
@@ -249,16 +209,16 @@ struct Row {
 
 /// Defines the type of `Row`, whose list is one of strings.
 fn define_row(file: c_int) -> c_int {
-    let list = made!(nc_def_vlen(file, c"list".as_ptr(), STRING));
+    let list = made!(nc_def_vlen(file, c"list".as_ptr(), NC_STRING));
     let row = made!(nc_def_compound(file, size_of::<Row>(), c"row".as_ptr()));
     let shape = [3, 2];
     assert_eq!(add_field(file, row, c"number", offset_of!(Row, number), 3), 0);
     let (name, offset) = (c"table".as_ptr(), offset_of!(Row, table));
     assert_eq!(
-        call!(nc_insert_array_compound(file, row, name, offset, DOUBLE, 2, shape.as_ptr())),
+        call!(nc_insert_array_compound(file, row, name, offset, NC_DOUBLE, 2, shape.as_ptr())),
         0
     );
-    assert_eq!(add_field(file, row, c"name", offset_of!(Row, name), STRING), 0);
+    assert_eq!(add_field(file, row, c"name", offset_of!(Row, name), NC_STRING), 0);
     assert_eq!(add_field(file, row, c"list", offset_of!(Row, list), list), 0);
     row
 }
@@ -275,7 +235,7 @@ fn words(file: c_int, id: c_int, row: &mut Row) -> String {
 #[test]
 fn structures_are_written_read_copied_and_freed() {
     let folder = Folder::new();
-    let file = folder.create(NETCDF4);
+    let file = folder.create(NC_NETCDF4);
     let row = define_row(file);
     let variable = made!(nc_def_var(file, c"v".as_ptr(), row, 0, null()));
     let mut strings = [c"one", c"", c"three"].map(|word| word.as_ptr().cast_mut());
@@ -286,7 +246,7 @@ fn structures_are_written_read_copied_and_freed() {
     let expected = "<number-7;table[3][2]1.000000 2.000000 3.000000 4.000000 5.000000 -6.500000;\
                     name\"three\";list{len=3,p=(\"one\" \"\" \"three\")}>";
     assert_eq!(words(file, row, &mut written), expected);
-    assert_eq!(call!(nc_close(file)), 0);
+    assert_eq!(nc_close(file), 0);
 
     let file = folder.open();
     let mut read = Row { number: 0, table, name: null_mut(), list: List { len: 0, p: null_mut() } };
@@ -317,18 +277,18 @@ fn structures_are_written_read_copied_and_freed() {
     let mut broken = List { len: 1, p: null_mut() };
     let broken: *mut List = &raw mut broken;
     assert_eq!(call!(nc_reclaim_data(file, 32, broken.cast(), 1)), EINVAL);
-    assert_eq!(call!(nc_close(file)), 0);
+    assert_eq!(nc_close(file), 0);
 }
 
 #[test]
 fn groups_are_found_and_renamed_with_what_is_in_them() {
     let folder = Folder::new();
-    let file = folder.create(NETCDF4);
+    let file = folder.create(NC_NETCDF4);
     let outer = made!(nc_def_grp(file, c"outer".as_ptr()));
     let inner = made!(nc_def_grp(outer, c"inner".as_ptr()));
     let last = made!(nc_def_grp(file, c"last".as_ptr()));
     assert_eq!([outer, inner, last].map(|id| id - file), [1, 2, 3]);
-    let list = made!(nc_def_vlen(inner, c"list".as_ptr(), INT));
+    let list = made!(nc_def_vlen(inner, c"list".as_ptr(), NC_INT));
     let variable = made!(nc_def_var(inner, c"v".as_ptr(), list, 0, null()));
     let rename = |id, name: &CStr| call!(nc_rename_grp(id, name.as_ptr()));
     assert_eq!(rename(outer, c"last"), ENAMEINUSE);
@@ -359,24 +319,24 @@ fn groups_are_found_and_renamed_with_what_is_in_them() {
         assert_eq!(made!(nc_inq_ncid(inner, null())), file);
     };
     check(file);
-    assert_eq!(call!(nc_close(file)), 0);
+    assert_eq!(nc_close(file), 0);
     let file = folder.open();
     check(file);
     assert_eq!(rename(file | 1, c"x"), -37);
-    assert_eq!(call!(nc_close(file)), 0);
+    assert_eq!(nc_close(file), 0);
 }
 
 #[test]
 fn structures_are_laid_out_as_in_c() {
     let folder = Folder::new();
-    let file = folder.create(NETCDF4);
+    let file = folder.create(NC_NETCDF4);
     let mut tag = null_mut();
     assert_eq!(call!(ncaux_begin_compound(file, c"built".as_ptr(), 0, &raw mut tag)), 0);
     let add = |name: &CStr, id, shape: &[c_int]| {
         call!(ncaux_add_field(tag, name.as_ptr(), id, shape.len() as c_int, shape.as_ptr()))
     };
-    assert_eq!(add(c"bad", INT, &[0]), EINVAL);
-    assert_eq!([add(c"b", 1, &[3]), add(c"d", DOUBLE, &[]), add(c"i", INT, &[2, 2])], [0; 3]);
+    assert_eq!(add(c"bad", NC_INT, &[0]), EINVAL);
+    assert_eq!([add(c"b", 1, &[3]), add(c"d", NC_DOUBLE, &[]), add(c"i", NC_INT, &[2, 2])], [0; 3]);
     let id = made!(ncaux_end_compound(tag));
     assert_eq!(call!(ncaux_abort_compound(tag)), 0);
     let offset = |index| {
@@ -391,7 +351,7 @@ fn structures_are_laid_out_as_in_c() {
     assert_eq!(call!(ncaux_type_alignment(id, file, &raw mut alignment)), 0);
     assert_eq!(alignment, 8);
     assert_eq!(call!(ncaux_class_alignment(16, &raw mut alignment)), EINVAL);
-    assert_eq!(call!(nc_abort(file)), 0);
+    assert_eq!(nc_abort(file), 0);
 }
 
 /// Bit fields are of no type that netCDF has: variables and types made of them are not there.
@@ -406,7 +366,7 @@ fn what_netcdf_cannot_say_is_left_out() {
         eprintln!("skipped: no {}", path.display());
         return;
     }
-    let path = CString::new(path.to_str().unwrap()).unwrap();
+    let path = c_path(&path);
     let file = made!(nc_open(path.as_ptr(), 0));
     let counts = [c"bittypetests", c"cmpdtypetests", c"opaquetypetests"].map(|name| {
         let group = made!(nc_inq_ncid(file, name.as_ptr()));
@@ -415,5 +375,5 @@ fn what_netcdf_cannot_say_is_left_out() {
         (made!(nc_inq_nvars(group)), types)
     });
     assert_eq!(counts, [(0, 0), (0, 0), (2, 2)]);
-    assert_eq!(call!(nc_close(file)), 0);
+    assert_eq!(nc_close(file), 0);
 }
