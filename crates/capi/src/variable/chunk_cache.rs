@@ -1,7 +1,8 @@
 //! Chunk caches.
 //!
-//! What is said here is told back, and no more: one cache with a budget for the whole process serves all files
-//! (`ISOTACH_CACHE`).
+//! What is said here is told back. One cache with a budget for the whole process serves all files: it becomes as
+//! large as the largest that a program asks for, unless `ISOTACH_CACHE` says how large it is. Places and
+//! preemption have no meaning for it.
 
 use std::ffi::c_int;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -47,6 +48,12 @@ impl ChunkCache {
         }
     }
 
+    /// Has as much be kept.
+    fn take_effect(self) -> Self {
+        isotach::cache::ask_for(self.bytes as u64);
+        self
+    }
+
     /// Makes the cache large enough for some chunks of that size.
     pub(super) fn make_room_for(&mut self, chunk_bytes: u64) {
         if chunk_bytes > self.bytes as u64 {
@@ -64,7 +71,7 @@ fn percent(preemption: f32) -> c_int {
 #[unsafe(no_mangle)]
 pub extern "C" fn nc_set_chunk_cache(bytes: usize, slot_count: usize, preemption: f32) -> c_int {
     answer(|| {
-        *default_cache() = ChunkCache::new(bytes, slot_count, preemption)?;
+        *default_cache() = ChunkCache::new(bytes, slot_count, preemption)?.take_effect();
         Ok(())
     })
 }
@@ -96,7 +103,8 @@ pub extern "C" fn nc_set_chunk_cache_ints(
             _ => Err(Status::EINVAL),
         };
         let (bytes, slot_count) = (positive(bytes)?, positive(slot_count)?);
-        *default_cache() = ChunkCache::new(bytes, slot_count, preemption as f32 / 100.0)?;
+        let cache = ChunkCache::new(bytes, slot_count, preemption as f32 / 100.0)?;
+        *default_cache() = cache.take_effect();
         Ok(())
     })
 }
@@ -127,7 +135,7 @@ pub extern "C" fn nc_set_var_chunk_cache(
     answer(|| {
         netcdf4(group)?;
         let cache = ChunkCache::new(bytes, slot_count, preemption)?;
-        find(group, id)?.said().cache = cache;
+        find(group, id)?.said().cache = cache.take_effect();
         Ok(())
     })
 }
@@ -166,7 +174,7 @@ pub extern "C" fn nc_set_var_chunk_cache_ints(
         let preemption = if preemption < 0 { 0.75 } else { preemption as f32 / 100.0 };
         let cache = ChunkCache::new(bytes, count(slot_count), preemption)?;
         netcdf4(group).map_err(|_| Status::EBADID)?;
-        find(group, id)?.said().cache = cache;
+        find(group, id)?.said().cache = cache.take_effect();
         Ok(())
     })
 }

@@ -5,9 +5,20 @@ const LARGEST_CACHE: u64 = 256 << 20;
 /// The share of the machine's memory that is kept without being asked for.
 const SHARE_OF_MEMORY: u64 = 8;
 
+/// The most that is kept because a program asks for it: one of so many parts of the machine's memory.
+const SHARE_FOR_THE_ASKING: u64 = 2;
+/// Says how much may be kept.
+const SETTING: &str = "ISOTACH_CACHE";
+
 /// What the cache may take: `ISOTACH_CACHE`, else an eighth of the memory, at most 256 MiB.
 pub(super) fn default_budget() -> u64 {
-    memory_setting("ISOTACH_CACHE", LARGEST_CACHE)
+    memory_setting(SETTING, LARGEST_CACHE)
+}
+
+/// What the cache may take where a program asks for so many bytes; `None` where the user has said what it may.
+pub(super) fn granted(asked: u64) -> Option<u64> {
+    let is_settled = std::env::var(SETTING).is_ok_and(|text| parse_bytes(&text).is_some());
+    (!is_settled).then(|| asked.min(physical_memory() / SHARE_FOR_THE_ASKING))
 }
 
 /// The bytes that the environment's `variable` says, such as `256M`; else an eighth of the

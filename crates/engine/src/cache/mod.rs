@@ -95,6 +95,14 @@ pub fn set_budget(bytes: u64) {
     global().set_budget(bytes);
 }
 
+/// Lets at least so many bytes of decoded chunks be kept, up to half of the machine's memory. Without
+/// effect where `ISOTACH_CACHE` is set.
+pub fn ask_for(bytes: u64) {
+    if let Some(granted) = budget::granted(bytes) {
+        global().budget.fetch_max(granted, Relaxed);
+    }
+}
+
 /// What the cache did since the process began.
 pub fn statistics() -> Statistics {
     global().statistics()
