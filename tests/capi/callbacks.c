@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Logs a call and what it returned. */
 #define CALL(function, ...)                                                                        \
@@ -188,6 +189,23 @@ static void tables(void)
     log_end();
 }
 
+/* Of nclog.h, which is not installed; programs that come with netCDF call them. */
+void ncloginit(void);
+int ncsetlogging(int on);
+void nclog(int tag, const char *format, ...);
+void nclogtext(int tag, const char *text);
+
+static void messages(void)
+{
+    ncloginit();
+    ncsetlogging(1);
+    nclog(1, "%s of %d: %.3f, %g and %c", "a text", -7, 2.5, 1e30, 'c');
+    nclog(2, "nothing but 100%%");
+    nclogtext(0, "as it is: %d\n");
+    ncsetlogging(0);
+    nclog(0, "not shown");
+}
+
 int main(int count, char **arguments)
 {
     if (count < 2)
@@ -195,6 +213,9 @@ int main(int count, char **arguments)
     filters((unsigned)atoi(arguments[1]));
     specifications();
     tables();
+    /* Messages go to standard error. */
+    dup2(STDOUT_FILENO, STDERR_FILENO);
+    messages();
     if (count > 2)
         laid_out_types();
     return 0;

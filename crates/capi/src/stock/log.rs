@@ -1,14 +1,15 @@
 //! `nclog.h`: what programs have to say goes to standard error.
 //!
-//! C's `nclog` takes values for its format as `printf` does. Rust has no way to receive them, so the
-//! format is shown as it is; the arguments are left where the caller put them, which every calling
-//! convention that netCDF runs under allows.
+//! C's `nclog` takes values for its format as `printf` does; how many arrive here: `nc_advise`.
 
-use std::ffi::{c_char, c_int};
+use std::ffi::{CStr, c_char, c_double, c_int};
 use std::io::Write;
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use super::bytes;
+
+/// Of a message at most, its closing zero included.
+const MESSAGE_BYTES: usize = 4096;
 
 /// Whether messages are shown: they are until `ncsetlogging(0)`.
 static IS_SHOWN: AtomicI32 = AtomicI32::new(1);
@@ -36,9 +37,26 @@ pub extern "C" fn ncsetloglevel(level: c_int) -> c_int {
     ncsetlogging(level)
 }
 
-/// Shows a message.
+/// Shows a message in the words of a format of `printf`, with up to four integers or pointers and eight real
+/// numbers.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nclog(tag: c_int, format: *const c_char) {
+#[allow(clippy::too_many_arguments)]
+pub unsafe extern "C" fn nclog(
+    tag: c_int,
+    format: *const c_char,
+    a: usize,
+    b: usize,
+    c: usize,
+    d: usize,
+    s: c_double,
+    t: c_double,
+    u: c_double,
+    v: c_double,
+    w: c_double,
+    x: c_double,
+    y: c_double,
+    z: c_double,
+) {
     let kind = match tag {
         0 => "Note",
         1 => "Warning",
@@ -46,9 +64,14 @@ pub unsafe extern "C" fn nclog(tag: c_int, format: *const c_char) {
         3 => "Debug",
         _ => "unknown",
     };
-    // SAFETY: the caller's string.
-    let format = unsafe { bytes(format) }.unwrap_or_default();
-    write(&[kind.as_bytes(), b":", format, b"\n"]);
+    let mut message = [0_u8; MESSAGE_BYTES];
+    if !format.is_null() {
+        let (to, len) = (message.as_mut_ptr().cast(), message.len());
+        // SAFETY: the caller's format asks for what the caller passed; `snprintf` ends with a zero.
+        unsafe { libc::snprintf(to, len, format, a, b, c, d, s, t, u, v, w, x, y, z) };
+    }
+    let message = CStr::from_bytes_until_nul(&message).unwrap_or_default();
+    write(&[kind.as_bytes(), b":", message.to_bytes(), b"\n"]);
 }
 
 /// Shows text as it is.
