@@ -197,8 +197,8 @@ class Dataset:
         found: dict[str, Dimension] | None = self._dimensions
         if found is None:
             found = {
-                name: Dimension(self, name, length, unlimited=unlimited, id=number)
-                for name, length, unlimited, _, number in self._native.dimensions()
+                name: Dimension(self, name, length, unlimited=unlimited, defined=True)
+                for name, length, unlimited, _ in self._native.dimensions()
             }
             object.__setattr__(self, "_dimensions", found)
         return found
@@ -233,16 +233,14 @@ class Dataset:
         native = self._native.group(name)
         return None if native is None else Group(self, name, native=native)
 
-    def _find_dimension(
-        self, name: str, length: int, unlimited: bool, path: str, number: int
-    ) -> Dimension:
+    def _find_dimension(self, name: str, length: int, unlimited: bool, path: str) -> Dimension:
         """The dimension that a variable of this group is on: here or in a group above."""
         group: Dataset | None = self
         while group is not None:
             if group.path == path and name in group.dimensions:
                 return group.dimensions[name]
             group = group.parent
-        return Dimension(self, name, length, unlimited=unlimited, id=number)
+        return Dimension(self, name, length, unlimited=unlimited, defined=True)
 
     def __getitem__(self, elem: str) -> Variable | Group | Dataset:
         directory, last = posixpath.split(posixpath.normpath(elem))

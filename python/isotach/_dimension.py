@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Dimension:
     """A dimension of a group: a name and a length that variables share."""
 
-    __slots__ = ("__weakref__", "_dimid", "_grp", "_length", "_name", "_native", "_unlimited")
+    __slots__ = ("__weakref__", "_grp", "_length", "_name", "_native", "_unlimited")
 
     def __init__(self, grp: Dataset, name: str, size: int | None = None, **kwargs: Any) -> None:
         """Defines a dimension, as `Dataset.createDimension` does; without a size, or with 0, an
@@ -26,11 +26,17 @@ class Dimension:
         self._length = int(size or 0)
         self._unlimited = bool(kwargs.get("unlimited", not self._length))
         self._native: Any = None
-        if "id" not in kwargs:
+        if "defined" not in kwargs:
             if self._length < 0:
                 raise OverflowError("can't convert negative value to size_t")
             self._native = grp._writing().define_dimension(name, self._length or None)
-        self._dimid = kwargs["id"] if self._native is None else self._native.id
+
+    @property
+    def _dimid(self) -> int:
+        """Its number, unique in the file."""
+        if self._native is not None:
+            return int(self._native.id)
+        return int(self._grp._native.dimension_id(self._name))
 
     def _check(self) -> None:
         if self._grp._native is CLOSED:
@@ -69,7 +75,7 @@ class Dimension:
 
     def _renewed(self, now: Dimension) -> Dimension:
         """This dimension, as the file has it now."""
-        self._length, self._unlimited, self._dimid = now._length, now._unlimited, now._dimid
+        self._length, self._unlimited = now._length, now._unlimited
         return self
 
     def _rename(self, name: str) -> None:

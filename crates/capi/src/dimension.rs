@@ -55,7 +55,7 @@ pub unsafe extern "C" fn nc_rename_dim(group: c_int, id: c_int, name: *const c_c
         let name = file.new_name(unsafe { text(name) })?;
         let writer = file.writer()?;
         let _phase = file.phase_mut();
-        let is_taken = group.group().dimensions()?.iter().any(|other| other.name() == name);
+        let is_taken = group.dimensions()?.iter().any(|other| other.name() == name);
         // Which of two faults is told depends on the format.
         let node = match file.dimension(id) {
             _ if is_taken && !file.is_hdf5() => return Err(Status::ENAMEINUSE),
@@ -76,13 +76,15 @@ pub unsafe extern "C" fn nc_inq_dimid(group: c_int, name: *const c_char, id: *mu
         let name = file.sought_name(unsafe { text(name) }, Status::EBADDIM)?;
         let path = if file.is_hdf5() { at_path(&file, &name)? } else { None };
         let found = match path {
-            Some((group, name)) => {
-                let dimensions = group.group().dimensions()?;
-                let found = dimensions.iter().find(|dimension| dimension.name() == name);
-                // So netCDF-C has it.
-                found.ok_or(Status::EBADTYPE)?.id()
+            // So netCDF-C has it.
+            Some((group, name)) => group.dimension_id(name)?.ok_or(Status::EBADTYPE)?,
+            None => {
+                let mut groups = file.with_ancestors(group);
+                let found = groups.find_map(|group| {
+                    group.and_then(|group| group.dimension_id(&name)).transpose()
+                });
+                found.transpose()?.ok_or(Status::EBADDIM)?
             }
-            None => group.group().find_dimension(&name)?.ok_or(Status::EBADDIM)?.id(),
         };
         // SAFETY: the caller's place for an id.
         unsafe { put(id, found) };
@@ -137,7 +139,7 @@ pub unsafe extern "C" fn nc_inq_dimlen(group: c_int, id: c_int, len: *mut usize)
 pub unsafe extern "C" fn nc_inq_ndims(group: c_int, count: *mut c_int) -> c_int {
     answer(|| {
         let (_, group) = handle::group(group)?;
-        let found = counted(group.group().dimensions()?.len())?;
+        let found = counted(group.dimensions()?.len())?;
         // SAFETY: the caller's place for a count.
         unsafe { put(count, found) };
         Ok(())
@@ -157,7 +159,7 @@ pub unsafe extern "C" fn nc_inq_dimids(
         let mut found = Vec::new();
         let group_count = if include_parents == 0 { 1 } else { usize::MAX };
         for group in file.with_ancestors(group).take(group_count) {
-            found.extend(group?.group().dimensions()?.iter().map(isotach::Dimension::id));
+            found.extend(group?.dimensions()?.iter().map(isotach::Dimension::id));
         }
         found.sort_unstable();
         // SAFETY: the caller's places for a count and as many ids.
@@ -200,7 +202,7 @@ pub unsafe extern "C" fn nc_inq_unlimdims(
 
 /// The ids of the group's unlimited dimensions.
 fn unlimited(group: &GroupNode) -> Outcome<Vec<c_int>> {
-    let dimensions = group.group().dimensions()?;
+    let dimensions = group.dimensions()?;
     let unlimited = dimensions.iter().filter(|dimension| dimension.is_unlimited());
     Ok(unlimited.map(isotach::Dimension::id).collect())
 }

@@ -471,7 +471,7 @@ impl OpenFile {
 
     /// Looks at the dimensions of a group again, as when one of them was renamed.
     pub(crate) fn learn_dimensions(&self, group: &GroupNode) -> Outcome {
-        let found = group.group().dimensions()?;
+        let found = group.dimensions()?;
         let mut dimensions = self.dimensions.write().unwrap_or_else(PoisonError::into_inner);
         for dimension in found.iter() {
             let handle = match group.writer() {

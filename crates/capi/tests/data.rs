@@ -101,6 +101,27 @@ fn records_come_into_being_and_are_fill_where_nothing_was_written() {
 }
 
 #[test]
+fn a_dimension_is_as_long_as_variables_that_lie_beside_its_group() {
+    let _alone = alone();
+    let mut file = Fixture::new(NC_NETCDF4);
+    let (mut group, mut dimension) = (0, 0);
+    // SAFETY: strings, and places for ids.
+    unsafe {
+        assert_eq!(nc_def_grp(file.id, c"a".as_ptr(), &mut group), 0);
+        assert_eq!(nc_def_dim(group, c"x".as_ptr(), 0, &mut dimension), 0);
+    }
+    let variable = file.variable(c"v", NC_INT, &[dimension]);
+    assert_eq!(file.put(variable, &[0], &[3], &[1, 2, 3]), 0);
+    for mode in [NC_WRITE, 0] {
+        // libnetcdf finds none of the values when it opens the file again.
+        file.reopen(mode);
+        assert_eq!(file.len_of(dimension), 3);
+        assert_eq!(file.get(variable, &[0], &[3]), Ok(vec![1, 2, 3]));
+    }
+    assert_eq!(nc_close(file.id), 0);
+}
+
+#[test]
 fn a_whole_variable_has_the_records_that_there_are() {
     let _alone = alone();
     for mode in FORMATS {

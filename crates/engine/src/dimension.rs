@@ -46,6 +46,12 @@ impl Dimension {
         self.mapping.is_unlimited()
     }
 
+    /// True where it is made up, and only variables are along it whose types netCDF has no name for:
+    /// to netCDF it is not there.
+    pub fn is_foreign(&self) -> bool {
+        self.mapping.is_foreign()
+    }
+
     /// Its number, unique in the file (netCDF's dimid).
     pub fn id(&self) -> i32 {
         self.mapping.id()

@@ -155,11 +155,31 @@ impl DataType {
         }
     }
 
+    /// True where netCDF has no name for the type, or for a part of it.
+    pub fn is_foreign(&self) -> bool {
+        match self {
+            Self::Atomic(_) => false,
+            Self::User(user) => user.is_foreign(),
+            Self::Foreign(_) => true,
+        }
+    }
+
     /// The atomic type where it is one.
     pub fn atomic(&self) -> Option<Atomic> {
         match self {
             Self::Atomic(atomic) => Some(*atomic),
             _ => None,
+        }
+    }
+}
+
+impl UserType {
+    /// True where netCDF has no name for what the type is made of.
+    pub fn is_foreign(&self) -> bool {
+        match &self.class {
+            UserClass::Compound(fields) => fields.iter().any(|field| field.data_type.is_foreign()),
+            UserClass::Vlen(base) => base.is_foreign(),
+            UserClass::Enum { .. } | UserClass::Opaque => false,
         }
     }
 }

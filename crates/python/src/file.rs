@@ -19,14 +19,14 @@ use crate::python_storage::PythonStorage;
 use crate::types::describe_user;
 use crate::variable::NativeVariable;
 
-/// A dimension as `(name, length, unlimited, path of its group, id)`.
-pub(crate) type DimensionTuple = (String, u64, bool, String, i32);
+/// A dimension as `(name, length, unlimited, path of its group)`.
+pub(crate) type DimensionTuple = (String, u64, bool, String);
 
 pub(crate) fn dimension_tuples(dimensions: &[Dimension]) -> Vec<DimensionTuple> {
     let tuple = |dimension: &Dimension| {
         let name = dimension.name().to_owned();
         let group = dimension.group().to_owned();
-        (name, dimension.len(), dimension.is_unlimited(), group, dimension.id())
+        (name, dimension.len(), dimension.is_unlimited(), group)
     };
     dimensions.iter().map(tuple).collect()
 }
@@ -173,6 +173,12 @@ impl NativeGroup {
         // Lengths of a file that is being written wait for its commits.
         py.detach(|| self.group.dimensions().map(|found| dimension_tuples(&found)))
             .map_err(|error| to_python(&error))
+    }
+
+    /// The id of the dimension of that name, here or in a group above; that looks at all of the file.
+    fn dimension_id(&self, py: Python<'_>, name: &str) -> PyResult<Option<i32>> {
+        let found = py.detach(|| Ok(self.group.find_dimension(name)?.map(|found| found.id())));
+        found.map_err(|error| to_python(&error))
     }
 
     /// Its own user-defined types.

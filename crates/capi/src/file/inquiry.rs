@@ -24,9 +24,8 @@ pub unsafe extern "C" fn nc_inq(
 ) -> c_int {
     answer(|| {
         let (_, node) = handle::group(id)?;
-        let group = node.group();
         if !dimension_count.is_null() || !unlimited.is_null() {
-            let dimensions = group.dimensions()?;
+            let dimensions = node.dimensions()?;
             let first = dimensions.iter().find(|dimension| dimension.is_unlimited());
             // SAFETY: the caller's places.
             unsafe {

@@ -4,9 +4,8 @@ use std::ffi::c_int;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
 use indexmap::IndexMap;
-use isotach::{Format, Group, GroupWriter, VariableWriter};
+use isotach::{Dimension, Format, Group, GroupWriter, VariableWriter};
 
-use super::types::is_foreign;
 use super::{AttributeList, VariableNode};
 use crate::status::{Outcome, Status};
 use crate::variable::Said;
@@ -80,6 +79,18 @@ impl GroupNode {
     /// `NC_EPERM` where the file was opened for reading.
     pub(crate) fn writing(&self) -> Outcome<GroupWriter> {
         self.writer().ok_or(Status::EPERM)
+    }
+
+    /// Its dimensions by ascending id, but for those that only variables have which are not shown.
+    pub(crate) fn dimensions(&self) -> Outcome<Vec<Dimension>> {
+        let found = self.group().dimensions()?;
+        Ok(found.iter().filter(|dimension| !dimension.is_foreign()).cloned().collect())
+    }
+
+    /// The id of its dimension of that name.
+    pub(crate) fn dimension_id(&self, name: &str) -> Outcome<Option<c_int>> {
+        let found = self.dimensions()?.into_iter().find(|dimension| dimension.name() == name);
+        Ok(found.map(|found| found.id()))
     }
 
     /// How many variables it has: their ids are the numbers below.
@@ -184,7 +195,7 @@ fn shown_variables(group: &Group) -> Outcome<Arc<[Arc<str>]>> {
         return Ok(names);
     }
     let is_shown = |name: &&Arc<str>| match group.variable(name) {
-        Ok(Some(variable)) => !is_foreign(variable.data_type()),
+        Ok(Some(variable)) => !variable.data_type().is_foreign(),
         // Who asks for it gets the error.
         Ok(None) | Err(_) => true,
     };

@@ -281,7 +281,7 @@ impl OpenFile {
         let mut found = Vec::new();
         for group in self.every_group()? {
             let of_group = group.group().types()?;
-            let known = of_group.iter().filter(|user| !has_foreign_part(user));
+            let known = of_group.iter().filter(|user| !user.is_foreign());
             found.extend(known.map(|user| (group.number, Arc::clone(user))));
         }
         let node = |(group, user): &(u16, Arc<UserType>)| {
@@ -293,23 +293,6 @@ impl OpenFile {
             *types = Types { nodes, is_complete: true };
         }
         look(&types)
-    }
-}
-
-/// Whether netCDF has no name for the type, or for what it is made of.
-pub(super) fn is_foreign(data_type: &DataType) -> bool {
-    match data_type {
-        DataType::Atomic(_) => false,
-        DataType::Foreign(_) => true,
-        DataType::User(user) => has_foreign_part(user),
-    }
-}
-
-fn has_foreign_part(user: &UserType) -> bool {
-    match &user.class {
-        UserClass::Compound(fields) => fields.iter().any(|field| is_foreign(&field.data_type)),
-        UserClass::Vlen(base) => is_foreign(base),
-        UserClass::Enum { .. } | UserClass::Opaque => false,
     }
 }
 

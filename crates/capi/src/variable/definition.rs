@@ -103,12 +103,10 @@ impl Storage {
             Endianness::Little => NC_ENDIAN_LITTLE,
             Endianness::Big => NC_ENDIAN_BIG,
         };
-        Self {
-            kind: info.kind,
-            chunk_shape: info.chunk_shape.clone(),
-            filters: info.filters.iter().map(filter).collect(),
-            endianness,
-        }
+        let (kind, chunk_shape) = (info.kind, info.chunk_shape.clone());
+        let mut storage = Self { kind, chunk_shape, filters: Vec::new(), endianness };
+        info.filters.iter().map(filter).for_each(|filter| storage.insert(filter));
+        storage
     }
 
     /// The filter of that number.
@@ -116,22 +114,27 @@ impl Storage {
         self.filters.iter().find(|filter| u32::from(filter.id) == id)
     }
 
-    /// Adds a filter, or gives it other parameters: checksums come first, then the shuffle, then the
-    /// others in the order in which they were asked for.
+    /// Adds a filter, or gives it other parameters.
     pub(super) fn set_filter(&mut self, id: u16, parameters: Vec<u32>) {
         self.kind = StorageKind::Chunked;
-        if let Some(filter) = self.filters.iter_mut().find(|filter| filter.id == id) {
-            filter.parameters = parameters;
+        self.insert(Filter { id, parameters });
+    }
+
+    /// Takes in a filter as netCDF-C lists them, those of files too: checksums come first, then the
+    /// shuffle, then the others in their order.
+    fn insert(&mut self, filter: Filter) {
+        if let Some(known) = self.filters.iter_mut().find(|known| known.id == filter.id) {
+            *known = filter;
             return;
         }
         let has_checksum =
             self.filters.first().is_some_and(|first| first.id == registry::FLETCHER32);
-        let place = match id {
+        let place = match filter.id {
             registry::FLETCHER32 => 0,
             registry::SHUFFLE => usize::from(has_checksum),
             _ => self.filters.len(),
         };
-        self.filters.insert(place, Filter { id, parameters });
+        self.filters.insert(place, filter);
     }
 
     fn apply_to(&self, options: &mut VariableOptions) {

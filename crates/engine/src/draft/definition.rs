@@ -51,6 +51,7 @@ impl Draft {
             number,
             is_numbered,
             is_made_up: false,
+            is_foreign: false,
             is_elsewhere: false,
         }));
         Ok(id)
@@ -201,7 +202,8 @@ impl Draft {
         if let Some(Some(dimension)) = self.dimensions.get_mut(id.0)
             && dimension.is_made_up
         {
-            (dimension.is_made_up, dimension.is_numbered) = (false, is_numbered);
+            dimension.is_numbered = is_numbered;
+            (dimension.is_made_up, dimension.is_foreign) = (false, false);
         }
     }
 

@@ -112,6 +112,7 @@ impl Draft {
             number: dimension.id(),
             is_numbered: true,
             is_made_up: false,
+            is_foreign: dimension.is_foreign(),
             is_elsewhere: false,
         }));
         if let Some(Some(group)) = self.groups.get_mut(group.0) {

@@ -124,7 +124,9 @@ pub(crate) struct DimensionDraft {
     pub(crate) is_numbered: bool,
     /// True where the file has no object for it: libnetcdf makes dimensions up for plain HDF5 files.
     pub(crate) is_made_up: bool,
-    /// True for such a one whose object is elsewhere.
+    /// True for such a one that netCDF does not show.
+    pub(crate) is_foreign: bool,
+    /// True for one whose object is elsewhere.
     pub(crate) is_elsewhere: bool,
 }
 

@@ -217,6 +217,7 @@ struct DimensionView {
     group: Arc<str>,
     is_unlimited: bool,
     number: i32,
+    is_foreign: bool,
     /// Its length when it was looked at; that of an unlimited dimension is asked for again.
     len: u64,
 }
@@ -244,6 +245,10 @@ impl DimensionMapping for DimensionView {
     fn id(&self) -> i32 {
         self.number
     }
+
+    fn is_foreign(&self) -> bool {
+        self.is_foreign
+    }
 }
 
 fn dimension(session: &Arc<Session>, draft: &Draft, id: DimensionId) -> super::Defined<Dimension> {
@@ -255,6 +260,7 @@ fn dimension(session: &Arc<Session>, draft: &Draft, id: DimensionId) -> super::D
         group: Arc::clone(&draft.group(dimension.group)?.path),
         is_unlimited: dimension.is_unlimited,
         number: dimension.number,
+        is_foreign: dimension.is_foreign,
         len: dimension.len,
     });
     Ok(Dimension { mapping })

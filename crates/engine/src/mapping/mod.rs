@@ -95,6 +95,10 @@ pub(crate) trait DimensionMapping: Send + Sync {
     fn name_room(&self) -> u64 {
         0
     }
+    /// True where netCDF does not show it.
+    fn is_foreign(&self) -> bool {
+        false
+    }
 }
 
 /// An open file as either kind tells it.

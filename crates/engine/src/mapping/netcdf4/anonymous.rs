@@ -30,8 +30,7 @@ impl AnonymousTypes {
         for group in contents.groups() {
             let Ok(members) = group.members() else { continue };
             for (place, variable) in members.placed_variables() {
-                let datatype = variable.dataset.datatype()?;
-                if types::needs_name(datatype) && variable.dataset.committed_datatype()?.is_none() {
+                if let Some(datatype) = scope::unnamed(contents, &group, variable)? {
                     found.find_or_add(&group, place, datatype);
                 }
             }

@@ -30,18 +30,22 @@ pub(super) struct Dim {
     pub(super) len: u64,
     /// To netCDF also a dimension of length 0 is unlimited.
     pub(super) unlimited: bool,
-    /// The id that the file gives it, or that it was made up with.
-    pub(super) id: Option<i32>,
+    /// The id that the file gives it, which may be that of others too, or that it was made up with.
+    pub(super) stated_id: Option<i32>,
+    /// Made up for variables that netCDF does not show.
+    pub(super) foreign: bool,
 }
 
 impl Dim {
-    /// Its number, which for a scale that has none depends on all scales of the file.
-    pub(super) fn id(&self, contents: &Contents) -> i32 {
-        match (self.id, self.object) {
-            (Some(id), _) => id,
-            (None, Some(object)) => contents.numbering().id(object).unwrap_or(-1),
-            (None, None) => -1,
-        }
+    /// Its number, unique in the file: a scale's depends on all others.
+    fn id(&self, contents: &Contents) -> i32 {
+        let numbered = self.object.and_then(|object| contents.numbering().id(object));
+        numbered.or(self.stated_id).unwrap_or(-1)
+    }
+
+    /// The number by which the file means it: its own only where the file gives it none.
+    pub(super) fn stated_id(&self, contents: &Contents) -> i32 {
+        self.stated_id.unwrap_or_else(|| self.id(contents))
     }
 
     /// Present length: that of an unlimited one is the largest extent of the variables along it.
@@ -86,6 +90,10 @@ impl DimensionMapping for NetCdf4Dimension {
 
     fn id(&self) -> i32 {
         self.dim.id(&self.contents)
+    }
+
+    fn is_foreign(&self) -> bool {
+        self.dim.foreign
     }
 }
 
@@ -134,7 +142,7 @@ fn find_named(
             None => None,
         };
         found.push(match (id, attached) {
-            (Some(id), Some(dim)) if dim.id(contents) == id => Some(dim),
+            (Some(id), Some(dim)) if dim.stated_id(contents) == id => Some(dim),
             (Some(id), attached) => find_by_id(contents, group, id)?.or(attached),
             (None, attached) => attached,
         });
@@ -186,7 +194,7 @@ fn find_scale(
 fn find_by_id(contents: &Contents, group: &Arc<GroupData>, id: i32) -> Result<Option<Arc<Dim>>> {
     for group in group.with_ancestors() {
         for dim in group.members()?.scales() {
-            if dim.id(contents) == id {
+            if dim.stated_id(contents) == id {
                 return Ok(Some(Arc::clone(dim)));
             }
         }
@@ -214,6 +222,7 @@ pub(super) fn of_scale(
         object: Some(object),
         len: axis.size,
         unlimited: is_unlimited(axis),
-        id,
+        stated_id: id,
+        foreign: false,
     })
 }

@@ -313,7 +313,7 @@ impl GroupMapping for NetCdf4Group {
         if self.has_phony_dimensions()? {
             dims.extend(self.contents.phony().of_group(&self.data).iter().cloned());
         }
-        dims.sort_by_key(|dim| dim.id(&self.contents));
+        dims.sort_by_key(|dim| dim.stated_id(&self.contents));
         Ok(dims.iter().map(|dim| dim.dimension(&self.contents)).collect())
     }
 

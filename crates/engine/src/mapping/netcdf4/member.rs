@@ -6,11 +6,11 @@ use std::sync::{Arc, OnceLock};
 use isotach_format::hdf5::message::Dataspace;
 use isotach_format::hdf5::message::dataspace::Dimension as Axis;
 use isotach_format::hdf5::message::datatype::Datatype;
-use isotach_model::{DataType, Values};
+use isotach_model::{Atomic, DataType, Values};
 
 use super::dimension::{self, Dim};
 use super::group::GroupData;
-use super::{ObjectId, reserved};
+use super::{Contents, ObjectId, reserved, scope};
 use crate::error::{Error, ErrorKind, Result};
 use crate::file::LeftOut;
 use crate::mapping::hdf5::{self, Dataset, Link, Node, Object};
@@ -27,7 +27,7 @@ pub(super) struct Member {
     pub(super) scale: Option<Arc<Dim>>,
     pub(super) is_variable: bool,
     axes: Vec<Axis>,
-    pub(super) data_type: OnceLock<DataType>,
+    data_type: OnceLock<DataType>,
     /// For each axis, the dimension that the file says is along it.
     pub(super) named: Once<Vec<Option<Arc<Dim>>>>,
     pub(super) storage: Once<Arc<StorageInfo>>,
@@ -68,6 +68,20 @@ impl Member {
             data_type: OnceLock::new(),
             named: Once::new(),
             storage: Once::new(),
+        })
+    }
+
+    /// Its type in netCDF's words, as a variable of `group`.
+    pub(super) fn data_type(&self, contents: &Contents, group: &Arc<GroupData>) -> &DataType {
+        self.data_type.get_or_init(|| {
+            // Whoever found the variable has decoded its type.
+            let (Ok(datatype), Ok(committed)) =
+                (self.dataset.datatype(), self.dataset.committed_datatype())
+            else {
+                return Atomic::Char.into();
+            };
+            let committed_at = committed.map(|address| (self.file_id(), address));
+            scope::variable_type(contents, group, datatype, committed_at)
         })
     }
 

@@ -1,5 +1,6 @@
 //! The numbers of dimensions: those that the file gives, and for the others those that libnetcdf
-//! gives when it meets them.
+//! gives when it meets them. Writers that number the dimensions of each group for itself give one
+//! number to several: all but the first get another.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,17 +19,24 @@ pub(super) struct Numbering {
 impl Numbering {
     pub(super) fn find(contents: &Contents) -> Self {
         let mut numbering = Self { scales: HashMap::new(), by_id: HashMap::new(), next: 0 };
+        let mut taken = Vec::new();
         for group in contents.groups() {
             // A group that cannot be read has no dimensions, and the others keep theirs.
             for dim in group.members().iter().flat_map(|members| members.scales()) {
-                numbering.add(dim);
+                let id = dim.stated_id.unwrap_or(numbering.next);
+                match numbering.by_id.get(&id) {
+                    Some(other) if other.object != dim.object => taken.push(Arc::clone(dim)),
+                    _ => numbering.add(dim, id),
+                }
             }
+        }
+        for dim in taken {
+            numbering.add(&dim, numbering.next);
         }
         numbering
     }
 
-    fn add(&mut self, dim: &Arc<Dim>) {
-        let id = dim.id.unwrap_or(self.next);
+    fn add(&mut self, dim: &Arc<Dim>, id: i32) {
         self.next = self.next.max(id.saturating_add(1));
         if let Some(object) = dim.object {
             self.scales.entry(object).or_insert_with(|| (Arc::clone(dim), id));

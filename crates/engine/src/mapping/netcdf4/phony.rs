@@ -3,7 +3,8 @@
 //! As libnetcdf makes them up: groups below before those above, one dimension for each length in a
 //! group (and for each axis of that length in one data set), called after its number. A real
 //! dimension of the group that has the length will do as well. (But none for an axis that is empty
-//! and cannot grow: the dimension made up for it is unlimited, as netCDF has it.)
+//! and cannot grow: the dimension made up for it is unlimited, as netCDF has it.) Variables that netCDF
+//! does not show come behind all others, which so have netCDF's numbers.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -29,22 +30,26 @@ impl PhonyDimensions {
     pub(super) fn find(contents: &Contents) -> Self {
         let next = contents.numbering().next;
         let mut phony = Self { next, by_group: HashMap::new(), by_variable: HashMap::new() };
-        phony.walk(contents, &contents.root);
+        for foreign in [false, true] {
+            phony.walk(contents, &contents.root, foreign);
+        }
         phony
     }
 
     /// As deep as groups are nested, which is bounded where they are opened.
-    fn walk(&mut self, contents: &Contents, group: &Arc<GroupData>) {
+    fn walk(&mut self, contents: &Contents, group: &Arc<GroupData>, foreign: bool) {
         let Ok(members) = group.members() else { return };
         for child in members.groups() {
-            self.walk(contents, child);
+            self.walk(contents, child, foreign);
         }
         for variable in members.variables() {
             // One whose dimensions cannot be found has those of its shape.
             let named = dimension::named_dimensions(contents, group, variable);
             let named = named.map_or_else(|_| vec![None; variable.axes().len()], <[_]>::to_vec);
-            if named.iter().any(Option::is_none) {
-                self.add_variable(group, members.scales(), variable, &named);
+            if named.iter().any(Option::is_none)
+                && variable.data_type(contents, group).is_foreign() == foreign
+            {
+                self.add_variable(group, members.scales(), variable, &named, foreign);
             }
         }
     }
@@ -55,6 +60,7 @@ impl PhonyDimensions {
         scales: impl Iterator<Item = &'a Arc<Dim>> + Clone,
         variable: &Member,
         named: &[Option<Arc<Dim>>],
+        foreign: bool,
     ) {
         let made_up = self.by_group.entry(Arc::clone(&group.path)).or_default();
         let mut dims: Vec<Arc<Dim>> = Vec::with_capacity(named.len());
@@ -66,7 +72,7 @@ impl PhonyDimensions {
             let found = named.clone().or_else(|| scales.clone().find(|dim| fits(dim)).cloned());
             let found = found.or_else(|| made_up.iter().find(|dim| fits(dim)).cloned());
             dims.push(found.unwrap_or_else(|| {
-                let dim = make_up(group, self.next, *axis);
+                let dim = make_up(group, self.next, *axis, foreign);
                 self.next = self.next.saturating_add(1);
                 made_up.push(Arc::clone(&dim));
                 dim
@@ -92,7 +98,7 @@ impl PhonyDimensions {
     }
 }
 
-fn make_up(group: &Arc<GroupData>, number: i32, axis: Axis) -> Arc<Dim> {
+fn make_up(group: &Arc<GroupData>, number: i32, axis: Axis, foreign: bool) -> Arc<Dim> {
     Arc::new(Dim {
         name: format!("phony_dim_{number}").into(),
         group: Arc::clone(&group.path),
@@ -100,6 +106,7 @@ fn make_up(group: &Arc<GroupData>, number: i32, axis: Axis) -> Arc<Dim> {
         object: None,
         len: axis.size,
         unlimited: dimension::is_unlimited(axis),
-        id: Some(number),
+        stated_id: Some(number),
+        foreign,
     })
 }

@@ -10,7 +10,7 @@ use isotach_format::hdf5::message::datatype::Datatype;
 use isotach_model::{DataType, UserType};
 
 use super::group::GroupData;
-use super::member::CommittedType;
+use super::member::{CommittedType, Member};
 use super::{Contents, ObjectId, types};
 use crate::error::Result;
 
@@ -123,19 +123,34 @@ pub(super) fn types_of(
     group: &Arc<GroupData>,
 ) -> Result<Arc<[Arc<UserType>]>> {
     let mut defined = group.committed_types()?.to_vec();
-    if has_anonymous(group)? {
+    if has_anonymous(contents, group)? {
         defined.extend_from_slice(contents.anonymous()?.of_group(group));
     }
     defined.sort_by_key(|defined| defined.place);
     Ok(defined.into_iter().map(|defined| defined.user).collect())
 }
 
+/// The type of a variable of `group` that needs a name and has none of its own: it is not
+/// committed, or no link leads to where it is.
+pub(super) fn unnamed<'v>(
+    contents: &Contents,
+    group: &Arc<GroupData>,
+    variable: &'v Member,
+) -> Result<Option<&'v Datatype>> {
+    let datatype = &**variable.dataset.datatype()?;
+    if !types::needs_name(datatype) {
+        return Ok(None);
+    }
+    let committed = variable.dataset.committed_datatype()?;
+    let object = committed.map(|address| (variable.file_id(), address));
+    let named = object.and_then(|object| at_address(contents, group, object));
+    Ok(named.is_none().then_some(datatype))
+}
+
 /// Has the group a variable whose type has no name?
-fn has_anonymous(group: &Arc<GroupData>) -> Result<bool> {
+fn has_anonymous(contents: &Contents, group: &Arc<GroupData>) -> Result<bool> {
     for variable in group.members()?.variables() {
-        let datatype = variable.dataset.datatype()?;
-        if types::needs_name(datatype)
-            && variable.dataset.committed_datatype()?.is_none()
+        if let Some(datatype) = unnamed(contents, group, variable)?
             && committed(group, datatype).is_none()
         {
             return Ok(true);

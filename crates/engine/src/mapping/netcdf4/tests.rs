@@ -6,10 +6,11 @@ use std::sync::Arc;
 use isotach_format::hdf5::message::datatype::{
     ByteOrder, CharacterSet, Datatype, EnumMember, FixedPoint, Member, StringPadding,
 };
+use isotach_model::selection::Selection;
 use isotach_model::{Atomic, DataType, UserClass};
 
 use super::{reserved, types};
-use crate::{Attribute, ErrorKind, File, Format};
+use crate::{Attribute, Dimension, ErrorKind, File, Format, Group};
 
 fn integer(size: u32, byte_order: ByteOrder) -> Datatype {
     let precision = u16::try_from(size * 8).unwrap();
@@ -156,4 +157,68 @@ fn one_odd_object_does_not_cost_the_file() {
     }
     assert!(variables > 0);
     assert!(left_out.iter().any(|left| matches!(left.reason.kind, ErrorKind::NotFound { .. })));
+}
+
+/// Of every group of a file, itself first.
+fn groups_of(file: &File) -> Vec<Group> {
+    let mut groups = vec![file.root()];
+    for index in 0.. {
+        let Some(group) = groups.get(index) else { break };
+        groups.extend(group.groups().unwrap());
+    }
+    groups
+}
+
+#[test]
+fn a_number_that_two_dimensions_have_becomes_two() {
+    // Its writer numbers the dimensions of each group for itself.
+    let Some(file) = corpus("netcdf-rust/nc4_groups.nc") else { return };
+    let dimensions: Vec<_> =
+        groups_of(&file).iter().flat_map(|group| group.dimensions().unwrap().to_vec()).collect();
+    let facts: Vec<_> =
+        dimensions.iter().map(|found| (found.path(), found.id(), found.len())).collect();
+    assert_eq!(facts, [("/x".to_owned(), 0, 5), ("/obs/time".to_owned(), 1, 3)]);
+    let along = file.variable("/obs/temperature").unwrap().dimensions().unwrap();
+    assert_eq!(along.iter().map(Dimension::id).collect::<Vec<_>>(), [1]);
+}
+
+#[test]
+fn a_dimension_is_as_long_as_a_variable_outside_its_group() {
+    // The scales, which are empty, are in groups below that of the variables.
+    let Some(file) = corpus("bmtk/stim_12_pulses.nwb") else { return };
+    let variable = file.variable("/processing/trial_0/spike_train/0/data").unwrap();
+    assert_eq!(variable.shape().unwrap(), [12]);
+    let (values, _) = variable.read_as::<f64>(&Selection::all(&[12])).unwrap();
+    assert_eq!(values[..3], [500.0, 600.0, 700.0]);
+}
+
+#[test]
+fn variables_that_netcdf_does_not_show_get_the_last_dimensions() {
+    let Some(file) = corpus("hdf5-1.14.5/trefer_reg.h5") else { return };
+    let dimensions = file.root().dimensions().unwrap();
+    let facts: Vec<_> = dimensions
+        .iter()
+        .map(|found| (found.name().to_owned(), found.len(), found.is_foreign()))
+        .collect();
+    let shown = |name: &str, len| (name.to_owned(), len, false);
+    let hidden = |name: &str, len| (name.to_owned(), len, true);
+    let expected = [
+        shown("phony_dim_0", 10),
+        shown("phony_dim_1", 10),
+        hidden("phony_dim_2", 1),
+        hidden("phony_dim_3", 4),
+    ];
+    assert_eq!(facts, expected);
+    let shown = file.variable("/Dataset2").unwrap();
+    assert!(!shown.data_type().is_foreign());
+    assert_eq!(shown.dimensions().unwrap()[..], dimensions[..2]);
+}
+
+#[test]
+fn a_committed_type_without_a_link_is_its_variables_group_s() {
+    let Some(file) = corpus("hdf5-1.14.5/h5repack_nested_8bit_enum_deflated.h5") else { return };
+    let group = file.group("/tracks/1").unwrap();
+    let variable = group.variable("trace").unwrap().unwrap();
+    let DataType::User(own) = variable.data_type() else { panic!() };
+    assert!(group.types().unwrap().contains(own));
 }

@@ -7,11 +7,11 @@ use isotach_format::hdf5::message::datatype::{ByteOrder, Datatype};
 use isotach_format::hdf5::text::text;
 use isotach_model::convert::Rules;
 use isotach_model::selection::Selection;
-use isotach_model::{Atomic, DataType, fill};
+use isotach_model::{DataType, fill};
 
 use super::group::GroupData;
 use super::member::Member;
-use super::{Contents, attribute, dimension, scope, types};
+use super::{Contents, attribute, dimension, types};
 use crate::attribute::Attribute;
 use crate::dimension::Dimension;
 use crate::error::Result;
@@ -35,17 +35,6 @@ impl NetCdf4Variable {
         member: Arc<Member>,
     ) -> Self {
         Self { contents: Arc::clone(contents), group: Arc::clone(group), member }
-    }
-
-    fn find_data_type(&self) -> DataType {
-        let dataset = &self.member.dataset;
-        // Whoever found the variable has decoded its type.
-        let (Ok(datatype), Ok(committed)) = (dataset.datatype(), dataset.committed_datatype())
-        else {
-            return Atomic::Char.into();
-        };
-        let committed_at = committed.map(|address| (self.member.file_id(), address));
-        scope::variable_type(&self.contents, &self.group, datatype, committed_at)
     }
 
     fn find_storage(&self) -> Result<Arc<StorageInfo>> {
@@ -92,7 +81,7 @@ impl VariableMapping for NetCdf4Variable {
     }
 
     fn data_type(&self) -> &DataType {
-        self.member.data_type.get_or_init(|| self.find_data_type())
+        self.member.data_type(&self.contents, &self.group)
     }
 
     fn dimensions(&self) -> Result<Arc<[Dimension]>> {

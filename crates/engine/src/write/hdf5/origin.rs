@@ -127,6 +127,14 @@ impl Origin {
         self.object.attributes().map(|all| all.get(name)).map_err(|error| error.kind)
     }
 
+    /// The number that a scale gives its dimension.
+    fn dimension_number(&self) -> Option<i32> {
+        match self.attribute(netcdf4::DIMENSION_ID).ok()??.values().ok()? {
+            Values::I32(numbers) => numbers.first().copied(),
+            _ => None,
+        }
+    }
+
     /// One of its attributes as a message, under a name.
     pub(super) fn message(
         &self,
@@ -183,8 +191,10 @@ pub(super) fn find(draft: &mut Draft, objects: &Objects) -> Result<Origins> {
     let scales = Scales::find(draft);
     let numbered: Vec<DimensionId> = draft
         .dimensions()
-        .filter_map(|(id, _)| Some((id, origins.get(scales.scale(id)?)?)))
-        .filter(|(_, scale)| scale.attribute(netcdf4::DIMENSION_ID).is_ok_and(|id| id.is_some()))
+        .filter(|(id, dimension)| {
+            let scale = scales.scale(*id).and_then(|scale| origins.get(scale));
+            scale.and_then(Origin::dimension_number) == Some(dimension.number)
+        })
         .map(|(id, _)| id)
         .collect();
     draft.set_numbered(&numbered);
