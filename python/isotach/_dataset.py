@@ -10,18 +10,17 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
-from isotach import _defining, _native
-from isotach._constants import NO_ATTRIBUTE, NOT_VALID, READ_ONLY, RESERVED
+from isotach import _native, _opening
+from isotach._constants import NOT_VALID, READ_ONLY
 from isotach._dimension import Dimension
+from isotach._group_attributes import GroupAttributes
 from isotach._lazy import CLOSED, LazyDict
 from isotach._settings import get_alignment
 from isotach._types import CompoundType, EnumType, VLType, user_type
-from isotach._variable import DEFAULTS, Variable, _find_dimension, _handed_out
-
-_MODES = ("r", "rs", "w", "ws", "x", "a", "as", "r+", "r+s")
+from isotach._variable import DEFAULTS, Variable, _find_dimension
 
 
-class Dataset:
+class Dataset(GroupAttributes):
     """An open file, which is its root group.
 
     Nothing is read before it is asked for: opening costs the same for one variable and for
@@ -51,6 +50,7 @@ class Dataset:
         "keepweakref",
         "parent",
     )
+    _own_fields = __slots__
     _attributes: dict[str, Any] | None
     _dimensions: dict[str, Dimension] | None
     _ending: Any
@@ -126,19 +126,19 @@ class Dataset:
         `FileNotFoundError`, `PermissionError` or another `OSError` where it cannot be opened or
         another program writes to it, `ValueError` where the options do not fit.
         """
-        mode, clobber = _checked_mode(mode, clobber, filename, memory)
+        mode, clobber = _opening.checked_mode(mode, clobber, filename, memory)
         if atomic and not (mode[0] == "w" and clobber):
             raise ValueError("atomic goes with mode 'w' and clobber")
         if parallel:
             raise ValueError("parallel mode requires MPI enabled netcdf-c")
-        source = _source(filename, memory, encoding)
+        source = _opening.source_of(filename, memory, encoding)
         put = object.__setattr__
         put(self, "_session", None)
         put(self, "_writer", None)
         put(self, "_ending", None)
         put(self, "_is_atomic", False)
         if mode[0] == "r":
-            file = _open(source)
+            file = _opening.open_source(source)
         else:
             in_memory = diskless or memory is not None
             how: dict[str, Any] = {"durability": durability, "lock": lock}
@@ -154,12 +154,12 @@ class Dataset:
             put(self, "_session", session)
             put(self, "_writer", session.root())
             keep = path if diskless and persist and memory is None else None
-            end: Any = _discard if atomic else _end
+            end: Any = _opening.discard if atomic else _opening.end
             put(self, "_ending", weakref.finalize(self, end, session, keep))
             put(self, "_is_atomic", atomic)
         put(self, "_source", (source, {"keepweakref": keepweakref, "auto_complex": auto_complex}))
         put(self, "_file", file)
-        put(self, "_kind", _kind_of(file))
+        put(self, "_kind", _opening.kind_of(file))
         put(self, "_path", "/")
         put(self, "parent", None)
         put(self, "keepweakref", keepweakref)
@@ -351,7 +351,7 @@ class Dataset:
         if ending is None:
             raise RuntimeError(NOT_VALID)
         try:
-            written = _end(*ending[2])
+            written = _opening.end(*ending[2])
         finally:
             self._close()
         in_memory = self._source[0][0] == "memory"
@@ -387,7 +387,7 @@ class Dataset:
         if root._session is not None or root._source[0][0] == "memory":
             return False
         is_object = root._source[0][0] == "object"
-        file = _open(root._source[0]) if is_object else root._file.refresh()
+        file = _opening.open_source(root._source[0]) if is_object else root._file.refresh()
         if file is not None:
             root._renew(file, file.root())
         return file is not None
@@ -396,7 +396,7 @@ class Dataset:
         """Shows this group as it is in `file`."""
         put = object.__setattr__
         put(self, "_file", file)
-        put(self, "_kind", _kind_of(file))
+        put(self, "_kind", _opening.kind_of(file))
         put(self, "_native", native)
         put(self, "_attributes", None)
         put(self, "_types", None)
@@ -465,94 +465,6 @@ class Dataset:
         """Leaves open what elements of variables created from now on read as until written."""
         self._writing()
         self._session.set_fill(False)
-
-    # Attributes
-
-    def _all(self) -> dict[str, Any]:
-        found: dict[str, Any] | None = self._attributes
-        if found is None:
-            if self._native is CLOSED:
-                raise AttributeError(NOT_VALID)
-            found = self._native.attributes()
-            object.__setattr__(self, "_attributes", found)
-        return found
-
-    def ncattrs(self) -> list[str]:
-        """Names of its attributes."""
-        return list(self._all())
-
-    def getncattr(self, name: str, encoding: str = "utf-8") -> Any:
-        """An attribute's value: `str`, a list of them, a NumPy scalar or array.
-
-        `encoding` is that of texts. `AttributeError` where there is no such attribute.
-        """
-        attributes = self._all()
-        if name in attributes:
-            value = attributes[name]
-        else:
-            # Special ones such as _NCProperties are not listed.
-            value = self._native.attribute(name) if name.startswith("_") else None
-            if value is None:
-                raise AttributeError(NO_ATTRIBUTE)
-        return _handed_out(value, encoding, self._native, name)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and name.endswith("__"):
-            if name == "__dict__":
-                return {name: self.getncattr(name) for name in self.ncattrs()}
-            raise AttributeError(name)
-        if name in RESERVED or name in Dataset.__slots__:
-            raise AttributeError(name)
-        return self.getncattr(name)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name in RESERVED or name in Dataset.__slots__:
-            raise AttributeError(
-                f"'{name}' is one of the reserved attributes {tuple(RESERVED)}, cannot rebind. "
-                "Use setncattr instead."
-            )
-        self.setncattr(name, value)
-
-    def __delattr__(self, name: str) -> None:
-        if name in RESERVED:
-            raise AttributeError(f"'{name}' is one of the reserved attributes, cannot delete.")
-        self.delncattr(name)
-
-    def setncattr(self, name: str, value: Any) -> None:
-        """Sets the attribute `name` to a text, a number, or a sequence of either.
-
-        Texts are chars where they are ASCII or `bytes`, else netCDF's strings; numbers keep NumPy's
-        type. `TypeError` or `ValueError` for what netCDF has no type for, `AttributeError` where
-        the file is only read or does not take it.
-        """
-        self._set_attribute(name, value, self._ncstring_attrs__)
-
-    def setncattr_string(self, name: str, value: Any) -> None:
-        """Sets an attribute of netCDF's type string; `OSError` where the format has none."""
-        if self.data_model != "NETCDF4":
-            raise OSError("file format does not support NC_STRING attributes")
-        self._set_attribute(name, value, True)
-
-    def setncatts(self, attdict: dict[str, Any]) -> None:
-        """Sets several attributes, given by name, as `setncattr` does."""
-        for name, value in attdict.items():
-            self._set_attribute(name, value, False)
-
-    def _set_attribute(self, name: str, value: Any, force_string: bool) -> None:
-        if self._writer is None:
-            raise AttributeError(READ_ONLY)
-        self._writer.set_attribute(name, *_defining.attribute(self, name, value, force_string))
-        object.__setattr__(self, "_attributes", None)
-
-    def delncattr(self, name: str) -> None:
-        """Deletes an attribute; `RuntimeError` where there is none."""
-        self._writing().delete_attribute(name)
-        object.__setattr__(self, "_attributes", None)
-
-    def renameAttribute(self, oldname: str, newname: str) -> None:
-        """Renames an attribute; `RuntimeError` where there is none, or one of the new name."""
-        self._writing().rename_attribute(oldname, newname)
-        object.__setattr__(self, "_attributes", None)
 
     # How reads are shown
 
@@ -832,63 +744,6 @@ class Group(Dataset):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_group_of, (self.parent, posixpath.basename(self._path)))
-
-
-def _checked_mode(mode: str, clobber: bool, filename: Any, memory: Any) -> tuple[str, bool]:
-    """The mode without its synonyms, and whether a file that is there may be overwritten."""
-    if memory is not None and mode not in ("r", "w"):
-        raise ValueError("if memory kwarg specified, mode must be 'r' or 'w'")
-    if mode not in _MODES:
-        raise ValueError(f"mode must be 'w', 'x', 'r', 'a' or 'r+', got '{mode}'")
-    if mode == "x":
-        return "w", False
-    mode = mode.replace("r+", "a")
-    if mode[0] == "a" and not os.path.exists(filename):
-        mode = mode.replace("a", "w")
-    return mode, bool(clobber)
-
-
-def _end(session: _native.Writer, keep: str | None) -> bytes | None:
-    """Commits and closes a file, also of a Dataset that was forgotten; a diskless one is kept."""
-    written = session.close()
-    if keep is not None and written is not None:
-        pathlib.Path(keep).write_bytes(written)
-    return written
-
-
-def _discard(session: _native.Writer, keep: str | None) -> None:
-    """Closes a file that was to take another one's place, and that nobody has said is whole."""
-    session.discard()
-
-
-def _kind_of(file: _native.File) -> tuple[str, str]:
-    """The data model, and the format on disk."""
-    return file.data_model, "HDF5" if file.is_hdf5 else "NETCDF3"
-
-
-def _source(filename: Any, memory: Any, encoding: str | None) -> tuple[str, Any, str | None]:
-    """Where the bytes come from: `(kind, path or bytes or object, name)`."""
-    if memory is not None:
-        return ("memory", memory, str(filename))
-    if hasattr(filename, "read") and hasattr(filename, "seek"):
-        name = getattr(filename, "name", None) or getattr(filename, "path", None)
-        return ("object", filename, name if isinstance(name, str) else None)
-    if isinstance(filename, (bytearray, memoryview)) or (
-        isinstance(filename, bytes) and b"\0" in filename
-    ):
-        return ("memory", filename, None)
-    if isinstance(filename, bytes):
-        return ("path", os.fsdecode(filename), None)
-    return (
-        "path",
-        os.fspath(filename) if isinstance(filename, os.PathLike) else str(filename),
-        None,
-    )
-
-
-def _open(source: tuple[str, Any, str | None]) -> _native.File:
-    kind, what, name = source
-    return _native.open(what) if kind == "path" else _native.open(what, name=name)
 
 
 def _reopened(
