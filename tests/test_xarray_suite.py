@@ -22,31 +22,37 @@ SUITES = {
     ],
     "test_backends_datatree": ["TestNetCDF4DatatreeIO"],
 }
+FIXTURES = "from xarray.tests.conftest import *\n"
 INSTEAD = """
 import sys
 import isotach
 sys.modules["netCDF4"] = isotach
-from xarray.tests.conftest import *
-"""
-TESTS = """
 import netCDF4
 assert netCDF4.__name__ == "isotach"
+"""
+TESTS = """
 import xarray.tests.{module} as suite
 for name in {names}:
     globals()[name] = type(name, (getattr(suite, name),), {{}})
 """
-
-
-@pytest.mark.skipif(
+NEEDS_NEW_XARRAY = pytest.mark.skipif(
     tuple(int(part) for part in xr.__version__.split(".")[:2]) < SINCE, reason="an older xarray"
 )
-def test_xarray_does_not_notice(tmp_path):
-    (tmp_path / "conftest.py").write_text(INSTEAD)
+
+
+def run_xarray_suite(folder, first, **options):
+    """Runs the tests in a process that does `first` before it imports xarray."""
+    (folder / "conftest.py").write_text(first + FIXTURES)
     for module, names in SUITES.items():
-        (tmp_path / f"{module}_again.py").write_text(TESTS.format(module=module, names=names))
+        (folder / f"{module}_again.py").write_text(TESTS.format(module=module, names=names))
     command = [sys.executable, "-m", "pytest", "-q", "-W", "ignore", "-p", "no:cacheprovider"]
-    done = subprocess.run(
-        [*command, "--rootdir", tmp_path, tmp_path], capture_output=True, text=True, timeout=600
-    )
+    command += ["--rootdir", folder, folder]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, **options)
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-1000:]
     assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 200
+    print(done.stdout.splitlines()[-1])
+
+
+@NEEDS_NEW_XARRAY
+def test_xarray_does_not_notice(tmp_path):
+    run_xarray_suite(tmp_path, INSTEAD)
