@@ -33,7 +33,8 @@ struct choices {
 /* The formats of nc_set_default_format, and in which state a file is handed to the calls. */
 enum state { DEFINING, DATA, WRITABLE, READ_ONLY, STATES };
 
-void use_fixture(int format, enum state state);
+/* With or without an unlimited dimension. */
+void use_fixture(int format, enum state state, int has_records);
 /* Closes all that is open, and walks through the file that is left. */
 void leave_fixture(void);
 /* Where random calls closed the file: opens it again. */

@@ -1,6 +1,6 @@
 /* Calls every function with each choice of each of its arguments, the others as usual.
  *
- *     every FORMAT STATE safe|hazardous [FUNCTION]
+ *     every FORMAT STATE RECORDS safe|hazardous [FUNCTION]
  *
  * Each function has fresh files and a process of its own; each hazardous call too. */
 #include "arguments.h"
@@ -11,13 +11,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int format;
+static int format, has_records;
 static enum state state;
 
 static void safe_calls(const struct function *function)
 {
     struct choices choices;
-    use_fixture(format, state);
+    use_fixture(format, state, has_records);
     call_function(function, (struct plan){USUAL, 0, 0}, &choices);
     for (int argument = 0; argument < choices.arguments; argument++)
         for (int choice = 1; choice < choices.safe[argument]; choice++)
@@ -29,7 +29,7 @@ static void safe_calls(const struct function *function)
 static int hazardous_call(const struct function *function, int number)
 {
     struct choices choices;
-    use_fixture(format, state);
+    use_fixture(format, state, has_records);
     call_function(function, (struct plan){USUAL, 0, 0}, &choices);
     for (int argument = 0; argument < choices.arguments; argument++)
         for (int hazard = 0; hazard < choices.hazardous[argument]; hazard++)
@@ -66,13 +66,14 @@ static int apart(const struct function *function, int number)
 
 int main(int count, char **arguments)
 {
-    if (count < 4)
+    if (count < 5)
         return 2;
     format = atoi(arguments[1]);
     state = (enum state)atoi(arguments[2]);
-    int hazardous = strcmp(arguments[3], "hazardous") == 0;
+    has_records = atoi(arguments[3]);
+    int hazardous = strcmp(arguments[4], "hazardous") == 0;
     for (size_t i = 0; i < function_count; i++) {
-        if (count > 4 && strcmp(arguments[4], functions[i].name) != 0)
+        if (count > 5 && strcmp(arguments[5], functions[i].name) != 0)
             continue;
         log_add("== %s", functions[i].name);
         log_end();

@@ -78,7 +78,7 @@ static void define_attributes(int ncid, int varid, int last)
     }
 }
 
-/* Dimensions 0 x, 1 y, 2 t (unlimited), 3 one; a variable of each type, and of each storage. */
+/* Dimensions 0 x, 1 y, 2 t (unlimited, where the file has records), 3 one; a variable of each type, and of each storage. */
 static void define(int ncid, int format)
 {
     int dimids[4], varid;
@@ -88,7 +88,7 @@ static void define(int ncid, int format)
     int last = last_type(format);
     MUST(nc_def_dim(ncid, "x", 3, &dimids[0]));
     MUST(nc_def_dim(ncid, "y", 4, &dimids[1]));
-    MUST(nc_def_dim(ncid, "t", NC_UNLIMITED, &dimids[2]));
+    MUST(nc_def_dim(ncid, "t", fixture.has_records ? NC_UNLIMITED : 2, &dimids[2]));
     MUST(nc_def_dim(ncid, "one", 1, &dimids[3]));
     MUST(nc_put_att_text(ncid, NC_GLOBAL, "title", 5, "tests"));
     MUST(nc_put_att_double(ncid, NC_GLOBAL, "numbers", NC_DOUBLE, 3, numbers));
@@ -150,7 +150,7 @@ static void make_file(const char *path, int format, int *id)
     define(*id, format);
 }
 
-void use_fixture(int format, enum state state)
+void use_fixture(int format, enum state state, int has_records)
 {
     int closed, other;
     FILE *text = fopen("text.txt", "w"), *empty = fopen("empty.nc", "w");
@@ -163,6 +163,7 @@ void use_fixture(int format, enum state state)
     unlink("missing.nc");
     memset(&fixture, 0, sizeof fixture);
     fixture.format = format;
+    fixture.has_records = has_records;
     ncopts = 0;
     /* Places of the two files, of their groups and of what is opened later. */
     fixture.id_count = 2;
@@ -209,7 +210,9 @@ void mend_fixture(unsigned seed)
     int format, status;
     if (nc_inq_format(fixture.ids[0], &format) == NC_NOERR)
         return;
-    fixture.id_count = 2;
+    /* Nobody asks for these any more; ids of groups close nothing. */
+    while (fixture.id_count > 2)
+        nc_close(fixture.ids[--fixture.id_count]);
     status = nc_open("main.nc", seed % 4 ? NC_WRITE : NC_NOWRITE, &fixture.ids[0]);
     log_add("reopened = %d", status);
     log_end();

@@ -6,7 +6,7 @@ enum { MOST_IDS = 24 };
 
 /* Ids that calls are made with: the file first, then the other file, then groups and what was opened. */
 extern struct fixture {
-    int format;
+    int format, has_records;
     int ids[MOST_IDS], id_count;
     int closed; /* an id that no file has any more */
 } fixture;

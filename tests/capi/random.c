@@ -63,7 +63,8 @@ int main(int count, char **arguments)
         return 2;
     int format = atoi(arguments[1]), calls = atoi(arguments[3]);
     seed_choices((unsigned)atoi(arguments[2]));
-    use_fixture(format, (enum state)random_number(STATES));
+    enum state state = (enum state)random_number(STATES);
+    use_fixture(format, state, random_number(4) != 0);
     for (int call = 0; call < calls;) {
         const struct function *function = &functions[random_number((unsigned)function_count)];
         if ((int)random_number(16) >= weight(function->name))

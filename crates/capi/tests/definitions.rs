@@ -511,6 +511,55 @@ fn fill_values_and_modes() {
 }
 
 #[test]
+fn classic_names_are_as_long_in_data_mode_as_they_ever_were() {
+    let mut file = Dataset::new(NC_CLASSIC);
+    define_dimension(file.id, "longer", 3).unwrap();
+    define_variable(file.id, "longer", NC_INT, &[0]).unwrap();
+    assert_eq!(nc_enddef(file.id), OK);
+    for _ in 0..2 {
+        let outcomes =
+            [("x", Status(OK)), ("longest", Status::ENOTINDEFINE), ("longe", Status(OK))];
+        for (name, expected) in outcomes {
+            assert_eq!(rename_dimension(file.id, 0, name), expected, "{name}");
+            assert_eq!(rename_variable(file.id, 0, name), expected, "{name}");
+        }
+        file.reopen(NC_WRITE);
+        assert_eq!((dimension_id(file.id, "longe"), variable_id(file.id, "longe")), (Ok(0), Ok(0)));
+    }
+    assert_eq!(nc_close(file.id), OK);
+}
+
+#[test]
+fn a_classic_file_is_not_filled_with_what_is_no_fill_value() {
+    let file = Dataset::new(NC_CLASSIC);
+    let id = file.id;
+    define_dimension(id, "t", 0).unwrap();
+    define_dimension(id, "x", 3).unwrap();
+    let (fixed, records) = (
+        define_variable(id, "fixed", NC_INT, &[1]).unwrap(),
+        define_variable(id, "records", NC_INT, &[0]).unwrap(),
+    );
+    let set_float = |variable| {
+        // SAFETY: a string and a float.
+        unsafe { nc_put_att_float(id, variable, c"_FillValue".as_ptr(), NC_FLOAT, 1, &2.5) }
+    };
+    assert_eq!((set_float(fixed), nc_enddef(id)), (OK, Status::EBADTYPE.0));
+    assert_eq!(nc_redef(id), Status::EINDEFINE.0);
+    // SAFETY: a string.
+    assert_eq!(unsafe { nc_del_att(id, fixed, c"_FillValue".as_ptr()) }, OK);
+    assert_eq!((set_float(records), nc_enddef(id)), (OK, OK));
+    // SAFETY: an index and a value.
+    let put = |record: usize| unsafe { nc_put_var1_int(id, records, &record, &7) };
+    // SAFETY: a place for a length.
+    let len = || ask(|len| unsafe { nc_inq_dimlen(id, 0, len) });
+    assert_eq!((put(1), len()), (Status::EBADTYPE.0, Ok(0)));
+    // SAFETY: nothing is told.
+    assert_eq!(unsafe { nc_set_fill(id, NC_NOFILL, null_mut()) }, OK);
+    assert_eq!((put(1), len()), (OK, Ok(2)));
+    assert_eq!(nc_close(id), OK);
+}
+
+#[test]
 fn rounding_is_told_by_an_attribute_once_the_definitions_end() {
     let mut file = Dataset::new(NC_NETCDF4);
     let id = file.id;

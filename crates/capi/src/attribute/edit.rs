@@ -26,13 +26,20 @@ pub unsafe extern "C" fn nc_rename_att(
             file.writer()?;
         }
         // SAFETY: the caller's strings.
-        let (name, new) = unsafe { (text(name)?, text(new)) };
-        let (holder, new) = match file.is_hdf5() {
+        let (name, new) = unsafe { (text(name), text(new)) };
+        let (holder, name, new) = match file.is_hdf5() {
             true => {
-                let new = new_hdf5_name(&file, new)?;
-                (Holder::of(Arc::clone(&file), group, variable)?, new)
+                let (name, new) = (name?, new_hdf5_name(&file, new)?);
+                (Holder::of(Arc::clone(&file), group, variable)?, name, new)
             }
-            false => (Holder::of(Arc::clone(&file), group, variable)?, checked(new?)?),
+            false => {
+                let holder = Holder::of(Arc::clone(&file), group, variable)?;
+                let new = checked(new?)?;
+                // There is no attribute of a name that cannot be.
+                let missing =
+                    |status| if status == Status::EBADNAME { Status::ENOTATT } else { status };
+                (holder, name.map_err(missing)?, new)
+            }
         };
         let phase = file.phase_mut();
         let found = holder.attribute(name)?;

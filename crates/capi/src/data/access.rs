@@ -66,6 +66,11 @@ pub(super) struct Transfer<'f> {
 }
 
 impl Transfer<'_> {
+    /// What a call ends with that nothing was moved by, for that reason.
+    pub(super) fn refused(&self, status: Status) -> Status {
+        self.fault.unwrap_or(status)
+    }
+
     /// What the call ends with, when everything was moved and all of it was in range or not.
     pub(super) fn end(&self, is_in_range: bool) -> Outcome {
         match self.fault {
@@ -142,12 +147,11 @@ impl Access {
         // SAFETY: by this function's contract.
         let request = unsafe { self.request(file, &node, &dimensions, direction) };
         let Some(wanted) = request.check()? else { return Ok(None) };
-        let misfit = request.check_type().map_err(|status| wanted.fault.unwrap_or(status)).err();
-        let misfit = misfit.filter(|_| !wanted.is_unseen);
+        let misfit = request.check_type().err().filter(|_| !wanted.is_unseen);
         if let Some(status) = misfit
             && (file.is_hdf5() || direction == Direction::Get)
         {
-            return Err(status);
+            return Err(wanted.fault.unwrap_or(status));
         }
         let _phase = ready(file, direction)?;
         let memory = match self.memory {
@@ -207,7 +211,8 @@ struct Wanted {
     map: Option<Vec<isize>>,
     records: u64,
     fault: Option<Status>,
-    /// No element is looked at, so that nobody finds out what does not convert.
+    /// No element is looked at, so that nobody finds out what does not convert: netCDF-C walks along the first axis,
+    /// where it cannot move all elements at once.
     is_unseen: bool,
 }
 
@@ -235,11 +240,14 @@ impl Request<'_> {
             self.check_text()?;
             self.check_bounds_classic()?;
         }
-        let (mut records, mut is_unseen) = (0, false);
+        let mut records = 0;
+        let is_part = |axis: usize| self.count[axis] < self.shape[axis];
+        let mut is_unseen = !self.file.is_hdf5() && (1..self.shape.len()).any(is_part);
         if self.is_record(0) {
             records = self.start[0].saturating_add(self.count[0]);
-            is_unseen = self.count[0] == 0;
+            is_unseen = true;
         }
+        is_unseen &= self.count.first() == Some(&0);
         Ok(Some(Wanted { selection: self.selection(), map: None, records, fault: None, is_unseen }))
     }
 
@@ -295,6 +303,9 @@ impl Request<'_> {
     /// The elements that lie inside, each at its place in memory, and the error of those that do not.
     fn check_elements(&self) -> Outcome<Option<Wanted>> {
         self.check_phase()?;
+        if self.is_record(0) && self.start[0] > u64::from(u32::MAX) && self.kind == Kind::Mapped {
+            return Err(Status::EINVALCOORDS);
+        }
         let stop = (self.count[0]).wrapping_mul(self.stride[0].cast_unsigned());
         if self.kind == Kind::Strided && self.start[0].wrapping_add(stop) <= self.start[0] {
             // Beyond the last record that can be counted the walk ends before it begins.

@@ -53,10 +53,8 @@ pub(super) unsafe fn put(
     if len > 0 && from.is_null() {
         return Err(Status::EINVAL);
     }
-    reach_records(&transfer)?;
-    if let Some(status) = transfer.misfit {
-        return Err(status);
-    }
+    let reached = reach_records(&transfer).and(transfer.misfit.map_or(Ok(()), Err));
+    reached.map_err(|status| transfer.refused(status))?;
     let is_in_range = match &transfer.map {
         _ if len == 0 => writer(&file, &transfer).map(|_| true)?,
         // SAFETY: by this function's contract.

@@ -71,34 +71,47 @@ pub extern "C" fn nc_abort(id: c_int) -> c_int {
 pub unsafe extern "C" fn nc_delete(path: *const c_char) -> c_int {
     answer(|| {
         // SAFETY: the caller's string.
-        let path = unsafe { path::path(path) }?;
-        let path = path::local(&path);
-        File::open(path)?;
-        std::fs::remove_file(path).map_err(|error| error.raw_os_error().map_or(Status::EIO, Status))
+        unsafe { delete(path, 0) }
     })
 }
 
 /// Deletes a file as seen from a processor of a Cray T3E.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nc_delete_mp(path: *const c_char, _base_pe: c_int) -> c_int {
+pub unsafe extern "C" fn nc_delete_mp(path: *const c_char, base_pe: c_int) -> c_int {
     // SAFETY: the caller's string.
-    unsafe { nc_delete(path) }
+    answer(|| unsafe { delete(path, base_pe) })
 }
 
-/// Closes a file that no call finds any more; the bytes of one in memory that was changed.
+/// # Safety
+/// `path` is NULL or ends with a zero.
+unsafe fn delete(path: *const c_char, base_pe: c_int) -> Outcome {
+    // SAFETY: by this function's contract.
+    let path = unsafe { path::path(path) }?;
+    let path = path::local(&path);
+    File::open(path)?;
+    if base_pe != 0 {
+        return Err(Status::EINVAL);
+    }
+    std::fs::remove_file(path).map_err(|error| error.raw_os_error().map_or(Status::EIO, Status))
+}
+
+/// Closes a file that no call finds any more; the bytes of one in memory that was changed. Where definitions cannot
+/// be ended, a new classic file is gone, and of one that was there what could be defined stays.
 pub(super) fn close(file: &OpenFile) -> Outcome<Option<Vec<u8>>> {
     let Some(edited) = &file.edited else { return Ok(None) };
+    let mut ended = Ok(());
     if file.writer.is_some() {
         let mut phase = file.phase_mut();
-        if *phase != Phase::Data
-            && let Err(status) = file.end_definitions(&mut phase, HeaderRoom::default())
-            && !file.is_hdf5()
-        {
+        if *phase != Phase::Data {
+            ended = file.end_definitions(&mut phase, HeaderRoom::default());
+        }
+        if file.is_hdf5() {
+            // Storing tells what cannot be.
+            ended = Ok(());
+        } else if ended.is_err() && *phase == Phase::Creating {
             discard(file)?;
-            if *phase == Phase::Creating && !file.is_hdf5() {
-                remove_created(file)?;
-            }
-            return Err(status);
+            remove_created(file)?;
+            return ended.map(|()| None);
         }
     }
     let writer = edited.writer.clone();
@@ -106,13 +119,13 @@ pub(super) fn close(file: &OpenFile) -> Outcome<Option<Vec<u8>>> {
         if file.writer.is_some() {
             writer.commit()?;
         }
-        return Ok(None);
+        return ended.map(|()| None);
     }
-    let Some(bytes) = writer.into_bytes()? else { return Ok(None) };
+    let Some(bytes) = writer.into_bytes()? else { return ended.map(|()| None) };
     if let Some(memory) = &file.memory {
         memory.keep(&bytes)?;
     }
-    Ok(Some(bytes))
+    ended.map(|()| Some(bytes))
 }
 
 /// Closes a file as it was stored last.

@@ -8,7 +8,7 @@ use super::edited::Edited;
 use super::library::{default_format, edit_options};
 use super::memory::Memory;
 use super::mode::{Mode, NC_DISKLESS, NC_INMEMORY, NC_MMAP, NC_NOCLOBBER, NC_PERSIST};
-use super::opening::{check_base_pe, hand_out, tell_block_size};
+use super::opening::{PAGE_SIZE, check_base_pe, hand_out, tell_block_size, tell_memory_block};
 use super::path;
 use crate::boundary::answer;
 use crate::model::{OpenFile, Phase};
@@ -47,7 +47,10 @@ pub unsafe extern "C" fn nc__create_mp(
     // SAFETY: the caller's string and places.
     answer(|| unsafe {
         let format = create(path, flags, base_pe, id)?;
-        tell_block_size(format, block_size);
+        match flags & (NC_DISKLESS | NC_MMAP) {
+            0 => tell_block_size(format, block_size),
+            _ => tell_memory_block(format, PAGE_SIZE, block_size),
+        }
         Ok(())
     })
 }

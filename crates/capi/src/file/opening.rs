@@ -20,6 +20,9 @@ const LEAST_BLOCK: usize = 256;
 /// and the largest.
 const LARGEST_BLOCK: usize = 1 << 28;
 
+/// What netCDF-C tells for a file that it creates in memory.
+pub(super) const PAGE_SIZE: usize = 4096;
+
 /// Opens a file.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_open(path: *const c_char, flags: c_int, id: *mut c_int) -> c_int {
@@ -51,7 +54,16 @@ pub unsafe extern "C" fn nc__open_mp(
     // SAFETY: the caller's string and places.
     answer(|| unsafe {
         let format = open(path, flags, base_pe, id)?;
-        tell_block_size(format, block_size);
+        match flags & NC_DISKLESS {
+            0 => tell_block_size(format, block_size),
+            // Half of the pages that the file takes.
+            _ => {
+                let len =
+                    std::fs::metadata(path::local(&path::path(path)?)).map_or(0, |of| of.len());
+                let pages = usize::try_from(len).unwrap_or(0).next_multiple_of(PAGE_SIZE);
+                tell_memory_block(format, pages / 2, block_size);
+            }
+        }
         Ok(())
     })
 }
@@ -134,6 +146,17 @@ pub(super) unsafe fn tell_block_size(format: Format, block_size: *mut usize) {
     if let Some(size) = unsafe { block_size.as_mut() } {
         let is_taken = (LEAST_BLOCK..=LARGEST_BLOCK).contains(size);
         *size = if is_taken { size.next_multiple_of(8) } else { BLOCK_SIZE };
+    }
+}
+
+/// Tells the size of blocks of a classic file in memory, whatever was asked for.
+///
+/// # Safety
+/// `block_size` is NULL or a size.
+pub(super) unsafe fn tell_memory_block(format: Format, size: usize, block_size: *mut usize) {
+    if !matches!(format, Format::NetCdf4 | Format::NetCdf4Classic) {
+        // SAFETY: by this function's contract.
+        unsafe { put(block_size, size) };
     }
 }
 

@@ -384,7 +384,11 @@ pub unsafe extern "C" fn nc_inq_typeid(group: c_int, name: *const c_char, id: *m
     answer(|| {
         let file = handle::file(group)?;
         // SAFETY: the caller's string.
-        let name = unsafe { text(name) }?;
+        let name = match unsafe { text(name) } {
+            // No type of a classic file is called so.
+            Err(Status::EBADNAME) if !file.is_hdf5() => return Err(Status::ENOTNC4),
+            name => name?,
+        };
         let by_name = |&id: &c_int| atomic(id).is_some_and(|atomic| atomic.name() == name);
         let found = match (1..=LAST_ATOMIC).find(by_name) {
             Some(id) if file.is_hdf5() || id <= LAST_CLASSIC => id,

@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void};
 
 use isotach::Fill;
-use isotach::model::{Atomic, DataType, Values};
+use isotach::model::{Atomic, DataType, Values, fill};
 
 use super::definition::define;
 use super::{NC_GLOBAL, find};
@@ -115,7 +115,7 @@ pub unsafe extern "C" fn nc_inq_var_fill(
             unsafe { hand_over(&stated, to, data_type.layout().size) };
             return Ok(());
         }
-        match fill_value(&node)? {
+        match fill_value(&file, &node)? {
             // SAFETY: the caller's room for an element of the variable's type.
             Some(found) => unsafe { memory::pack(data_type, &found, to) },
             None => {
@@ -145,7 +145,11 @@ unsafe fn hand_over(values: &Values, to: *mut u8, room: usize) {
     unsafe { to.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len().min(room)) };
 }
 
-/// One element; `None` for one of a user-defined type of which nothing was said.
-fn fill_value(node: &VariableNode) -> Outcome<Option<Values>> {
+/// One element, where no attribute of a classic file says which; `None` for one of a user-defined type of which
+/// nothing was said.
+fn fill_value(file: &OpenFile, node: &VariableNode) -> Outcome<Option<Values>> {
+    if !file.is_hdf5() {
+        return Ok(fill::default_fill_of(node.variable.data_type()));
+    }
     Ok(Some(node.variable.fill_value()?.value).filter(|found| !found.is_empty()))
 }

@@ -159,7 +159,20 @@ impl Draft {
 
     /// Deletes an attribute.
     pub(crate) fn delete_attribute(&mut self, owner: AttributeOwner, name: &str) -> Defined<()> {
-        self.attributes_mut(owner)?.delete(name)
+        self.attributes_mut(owner)?.delete(name)?;
+        self.forget_fill(owner, name);
+        Ok(())
+    }
+
+    /// In a classic file nothing but the attribute of that name says what the fill value is.
+    fn forget_fill(&mut self, owner: AttributeOwner, name: &str) {
+        let (AttributeOwner::Variable(id), FILL_VALUE) = (owner, name) else { return };
+        if let Some(Some(variable)) = self.variables.get_mut(id.0)
+            && matches!(variable.options.fill, Fill::Value(_))
+            && !matches!(self.format, Format::NetCdf4 | Format::NetCdf4Classic)
+        {
+            variable.options.fill = Fill::Default;
+        }
     }
 
     /// Gives an attribute another name.
@@ -173,7 +186,9 @@ impl Draft {
         let holds = self.holds_header;
         let new = Arc::clone(&to);
         let room_of = |from: &str, room| rules::name_room(holds, (from, room), &new);
-        self.attributes_mut(owner)?.rename(from, to, room_of)
+        self.attributes_mut(owner)?.rename(from, to, room_of)?;
+        self.forget_fill(owner, from);
+        Ok(())
     }
 
     /// Gives a dimension another name.

@@ -111,7 +111,8 @@ impl Session {
             let set = state.set_fill(id, (data_type.clone(), values.clone()));
             let is_hdf5 = matches!(state.draft.format, Format::NetCdf4 | Format::NetCdf4Classic);
             match set {
-                // In a classic file that is an attribute as any other, and not the fill value.
+                // In a classic file that is an attribute as any other, and not the fill value; nor does it say that
+                // anything is filled.
                 Err(DefinitionFault::FillValue) if !is_hdf5 => {}
                 set => set.map_err(|fault| self.fault(fault))?,
             }
@@ -483,7 +484,12 @@ impl State {
         if self.backend.has_values(id) {
             return Err(DefinitionFault::HasValues { what: FILL_VALUE });
         }
-        self.draft.change_options(id, |options| options.fill = Fill::Value(values))
+        let is_hdf5 = matches!(self.draft.format, Format::NetCdf4 | Format::NetCdf4Classic);
+        self.draft.change_options(id, |options| {
+            if is_hdf5 || options.fill != Fill::None {
+                options.fill = Fill::Value(values);
+            }
+        })
     }
 }
 

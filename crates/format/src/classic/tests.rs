@@ -368,3 +368,13 @@ fn every_truncation_is_said_and_every_damaged_byte_survived() {
         assert!(decoded_count > 100 && refused_count > 100);
     }
 }
+
+#[test]
+fn a_name_that_became_shorter_in_place_keeps_its_field() {
+    let mut builder = Builder::new(2, 0);
+    builder.u32(10).count(1).name(b"colour\0").count(4).absent().absent();
+    let header = Header::decode(&builder.bytes, builder.bytes.len() as u64).unwrap();
+    let found = &header.dimensions[0];
+    assert_eq!((found.name.as_str(), found.name_room), ("colour", 7));
+    assert_eq!(header.encode().unwrap(), builder.bytes);
+}

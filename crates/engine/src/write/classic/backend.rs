@@ -115,7 +115,11 @@ impl ClassicBackend {
         let source = |id: &VariableId| state.variables.get_index_of(id);
         let sources: Vec<Option<usize>> = variables.iter().map(source).collect();
         let has_fill = |&id: &VariableId| {
-            draft.variable(id).is_ok_and(|variable| variable.options.fill != Fill::None)
+            // What is no fill value fills nothing.
+            let fills = |variable: &VariableDraft| {
+                variable.options.fill != Fill::None && variable.has_fitting_fill()
+            };
+            draft.variable(id).is_ok_and(fills)
         };
         let fill: Vec<bool> = variables.iter().map(has_fill).collect();
         let definition = Definition {
