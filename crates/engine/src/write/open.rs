@@ -86,6 +86,11 @@ fn open_hdf5(
         space: Arc::new(Space::aligned(superblock_end(&file), options.alignment)),
         storage,
     };
+    let (surveyed, storage) = (Arc::clone(name), Arc::clone(&target.storage));
+    target.space.set_survey(Box::new(move || {
+        let file = open_file(&surveyed, &storage).ok()?;
+        file.hdf5()?.used_space().ok()
+    }));
     let mut draft = Draft::of(&file, name)?;
     let Some(objects) = file.hdf5() else {
         return Err(Error::new(name, ErrorKind::Closed));

@@ -18,9 +18,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::writer::Alignment;
 
-/// Finds the pieces of a file that something is in, in their order: address and bytes. `None` where
-/// that cannot be told.
-pub(crate) type Survey = Box<dyn FnOnce() -> Option<Vec<(u64, u64)>> + Send>;
+/// Finds the pieces of a file that something in its last commit is in, in their order: address and
+/// bytes. `None` where that cannot be told.
+pub(crate) type Survey = Box<dyn Fn() -> Option<Vec<(u64, u64)>> + Send>;
+
+/// The file is looked at where it would otherwise grow beyond a multiple of about this part of it, and
+/// of these bytes at least.
+const SURVEYED_PART: u64 = 16;
+const SURVEYED_BYTES: u64 = 4096;
 
 /// The smallest free places that are tried when an alignment is asked for.
 const TRIED: usize = 16;
@@ -28,9 +33,10 @@ const TRIED: usize = 16;
 /// The space of one file that is open for writing, in addresses of the file. Used by all threads.
 pub struct Space {
     alignment: Alignment,
-    /// What is free from before the file was opened: found when space is first asked for, and before
-    /// anything in the file is changed.
+    /// Tells what is free from before the file was opened. A session that takes little does without:
+    /// the file is looked at only where its end would come to another multiple of `step`.
     survey: Mutex<Option<Survey>>,
+    step: u64,
     state: Mutex<State>,
 }
 
@@ -47,6 +53,10 @@ struct State {
     waiting: Extents,
     /// The commit that is under way.
     commit: Option<UnderWay>,
+    /// Commits that began.
+    commit_count: u64,
+    /// Allocated since the file was opened, and not freed: whoever has it frees it.
+    own: Extents,
 }
 
 #[derive(Debug)]
@@ -65,7 +75,8 @@ impl Space {
     /// The same, where larger pieces are aligned.
     pub fn aligned(end: u64, alignment: Alignment) -> Self {
         let state = Mutex::new(State { end, ..State::default() });
-        Self { alignment, survey: Mutex::default(), state }
+        let step = (end / SURVEYED_PART).max(SURVEYED_BYTES).next_power_of_two();
+        Self { alignment, survey: Mutex::default(), step, state }
     }
 
     /// Says how to find what of the file is not in use.
@@ -76,15 +87,21 @@ impl Space {
     /// Finds what of the file is not in use. Others wait until that is done.
     fn survey(&self) {
         let mut survey = self.survey.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(used) = survey.take().and_then(|find| find()) else { return };
+        let Some(find) = &*survey else { return };
+        let state = self.lock();
+        let (is_between_commits, commit_count) = (state.commit.is_none(), state.commit_count);
+        drop(state);
+        // What a commit that is under way leads to is looked at later.
+        if !is_between_commits {
+            return;
+        }
+        let used = find();
         let mut state = self.lock();
-        let mut from = 0;
-        let end = state.end;
-        for (address, bytes) in used.into_iter().chain([(end, 0)]) {
-            if from < address && address <= end {
-                state.give_back(from..address);
+        if commit_count == state.commit_count {
+            if let Some(used) = used {
+                state.give_back_unused(&used);
             }
-            from = from.max(address.saturating_add(bytes));
+            *survey = None;
         }
     }
 
@@ -93,10 +110,23 @@ impl Space {
     ///
     /// There is always an address: one beyond what a file can have is an error when it is written.
     pub fn allocate(&self, bytes: u64, alignment: u64) -> u64 {
-        self.survey();
+        let alignment = alignment.max(self.alignment.of(bytes));
         let mut state = self.lock();
-        let address = state.place(bytes, alignment.max(self.alignment.of(bytes)));
-        state.fresh.insert(address..address.saturating_add(bytes));
+        let is_survey_due = state.end / self.step != state.end.saturating_add(bytes) / self.step;
+        let address = match state.free.take(bytes, alignment) {
+            Some(address) => address,
+            None => {
+                if is_survey_due {
+                    drop(state);
+                    self.survey();
+                    state = self.lock();
+                }
+                state.place(bytes, alignment)
+            }
+        };
+        let range = address..address.saturating_add(bytes);
+        state.fresh.insert(range.clone());
+        state.own.insert(range);
         address
     }
 
@@ -108,6 +138,7 @@ impl Space {
         if range.end > state.end || state.is_unused(&range) {
             return;
         }
+        state.own.remove(range.clone());
         let mut from = range.start;
         for fresh in state.fresh.remove(range.clone()) {
             state.freed.insert(from..fresh.start);
@@ -130,13 +161,13 @@ impl Space {
     /// Begins a commit: the end of the file that it is to have. What is allocated from now on lies
     /// behind `record_bytes` bytes there, and belongs to the next commit.
     pub(super) fn begin_commit(&self, record_bytes: u64) -> u64 {
-        self.survey();
         let mut state = self.lock();
         let end = state.end;
         let record = end..end.saturating_add(record_bytes);
         state.end = record.end;
         let (fresh, freed) = (std::mem::take(&mut state.fresh), std::mem::take(&mut state.freed));
         state.commit = Some(UnderWay { fresh, freed, record });
+        state.commit_count += 1;
         end
     }
 
@@ -213,6 +244,21 @@ impl State {
     /// Whether a part of `range` is free already or waits for it.
     fn is_unused(&self, range: &Range<u64>) -> bool {
         self.free.extents.overlaps(range) || self.waiting.overlaps(range)
+    }
+
+    /// Makes free what lies between the pieces that the last commit uses, and is nobody's since.
+    fn give_back_unused(&mut self, used: &[(u64, u64)]) {
+        let mut unused = Extents::default();
+        unused.insert(0..self.end);
+        let used = used.iter().map(|&(address, bytes)| address..address.saturating_add(bytes));
+        let others = [&self.own, &self.freed, &self.waiting];
+        let others = others.into_iter().flat_map(|extents| extents.by_start.iter());
+        for range in used.chain(others.map(|(&start, &end)| start..end)) {
+            unused.remove(range);
+        }
+        for range in unused.ranges() {
+            self.give_back(range);
+        }
     }
 
     /// Makes `range` free; the end of the file is where the last byte is that is not.

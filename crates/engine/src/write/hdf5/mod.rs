@@ -170,8 +170,6 @@ impl Hdf5Backend {
         let mut opened = Objects::default();
         let btree_k = objects.btree_k()?;
         opened.adopt(&origins, btree_k);
-        let survey = objects.clone();
-        target.space.set_survey(Box::new(move || survey.used_space().ok()));
         let (target, behind) = target.gathering();
         let scales = Arc::new(Scales::find(draft));
         Ok(Self {

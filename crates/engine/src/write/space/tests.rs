@@ -25,6 +25,18 @@ fn freed_space_waits_for_two_commits() {
 }
 
 #[test]
+fn the_file_is_looked_at_where_its_end_would_come_to_another_step() {
+    let space = Space::new(10_000);
+    // Neither what waits (0..100) nor what was allocated since (from 10,000 on) is named.
+    space.set_survey(Box::new(|| Some(vec![(100, 3900), (6000, 4000)])));
+    space.free(0, 100);
+    assert_eq!(space.allocate(2200, 1), 10_000);
+    assert_eq!(commit(&space), 12_200);
+    assert_eq!(space.allocate(2000, 1), 4000);
+    assert_eq!(space.allocate(50, 1), 12_200);
+}
+
+#[test]
 fn what_nobody_knows_of_is_free_at_once() {
     let space = Space::new(100);
     let address = space.allocate(64, 8);
