@@ -305,8 +305,9 @@ def test_ncview_on_display(libraries, c_program, inputs, tmp_path):
     """The map of the first variable is on the screen, the same to the last pixel."""
     need("xvfb-run")
     made = with_one_variable(libraries, inputs, tmp_path / "made")
-    screen = "-screen 0 1024x768x24 -fbdir ."
-    command = ["xvfb-run", "-a", "-s", screen, "sh", "-c", NCVIEW]
+    # Each has a number of its own, as `xvfb-run -a` gives two that start at once the same.
+    screen = 'exec xvfb-run -n $(($$ % 50000 + 100)) -s "-screen 0 1024x768x24 -fbdir ." sh -c "$1"'
+    command = ["sh", "-c", screen, "sh", NCVIEW]
     check(libraries, c_program("read"), tmp_path, command, made)
     pixels = (tmp_path / "ours" / "out").read_bytes()
     assert len({pixels[i : i + 3] for i in range(0, len(pixels) - 3, 4)}) > 50, "no map is seen"
