@@ -183,21 +183,20 @@ impl Dump<'_, '_> {
     }
 
     /// A dimension's name as it is used in `group`: with the path of the group from which the
-    /// name means this dimension, where in `group` it means another.
+    /// name means this dimension, where in `group` it means another or none.
     fn dimension_name(&mut self, group: &Group, dimension: &Dimension) -> Result<()> {
-        let mut meant_from = Some(group);
-        while let Some(from) = meant_from {
-            let meant = from.find_dimension(dimension.name())?;
-            if meant.is_none_or(|meant| meant.id() == dimension.id()) {
+        let mut from = Some(group);
+        while let Some(group) = from {
+            let meant = group.find_dimension(dimension.name())?;
+            if meant.is_some_and(|meant| meant.id() == dimension.id()) {
                 break;
             }
-            meant_from = from.parent();
+            from = group.parent();
         }
-        if let Some(from) = meant_from
-            && from.path() != group.path()
-        {
-            self.out.put(name::escaped(from.path()))?;
-            if from.path() != "/" {
+        let path = from.map_or(dimension.group(), Group::path);
+        if path != group.path() {
+            self.out.put(name::escaped(path))?;
+            if path != "/" {
                 self.out.put("/")?;
             }
         }

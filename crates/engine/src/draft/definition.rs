@@ -282,10 +282,12 @@ impl Draft {
         shorter.into_iter().for_each(|dimension| self.shorten(dimension));
     }
 
-    /// An unlimited dimension is as long as the longest variable along it, also when that is gone.
+    /// An unlimited dimension is as long as the longest variable along it, also when that is gone. The
+    /// records of a classic file stay as many as they are: each variable has all of them.
     fn shorten(&mut self, id: DimensionId) {
+        let has_records = !matches!(self.format, Format::NetCdf4 | Format::NetCdf4Classic);
         let Some(Some(dimension)) = self.dimensions.get_mut(id.0) else { return };
-        if !dimension.is_unlimited {
+        if !dimension.is_unlimited || has_records {
             return;
         }
         let extents = self

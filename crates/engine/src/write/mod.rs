@@ -66,8 +66,9 @@ pub(crate) trait Backend: Send + Sync {
     /// Chunks, filters, byte order as they are or will be.
     fn storage_info(&self, draft: &Draft, id: VariableId) -> Result<StorageInfo>;
 
-    /// An error where the attributes of a group or variable cannot be changed without losing some.
-    fn check_attributes(&self, _owner: AttributeOwner) -> Result<()> {
+    /// An error where the attributes of a group or variable cannot be changed without losing some, or one of so
+    /// many bytes is more than the object can have.
+    fn check_attributes(&self, _owner: AttributeOwner, _bytes: u64) -> Result<()> {
         Ok(())
     }
 

@@ -92,7 +92,7 @@ impl Session {
         change: impl FnOnce(&mut Draft) -> Defined<()>,
     ) -> Result<()> {
         let mut state = self.to_change()?;
-        state.check_attributes(owner)?;
+        state.check_attributes(owner, 0)?;
         change(&mut state.draft).map_err(|fault| self.fault(fault))
     }
 
@@ -105,7 +105,8 @@ impl Session {
         values: Values,
     ) -> Result<()> {
         let mut state = self.to_change()?;
-        state.check_attributes(owner)?;
+        let bytes = (data_type.layout().size as u64).saturating_mul(values.len() as u64);
+        state.check_attributes(owner, bytes)?;
         if let (AttributeOwner::Variable(id), FILL_VALUE) = (owner, name) {
             let id = state.draft.owner(id);
             let set = state.set_fill(id, (data_type.clone(), values.clone()));
@@ -453,12 +454,12 @@ impl State {
         discarded
     }
 
-    fn check_attributes(&self, owner: AttributeOwner) -> Result<()> {
+    fn check_attributes(&self, owner: AttributeOwner, bytes: u64) -> Result<()> {
         let owner = match owner {
             AttributeOwner::Variable(id) => AttributeOwner::Variable(self.draft.owner(id)),
             group => group,
         };
-        self.backend.check_attributes(owner)
+        self.backend.check_attributes(owner, bytes)
     }
 
     fn is_quantized(&self, id: VariableId) -> bool {

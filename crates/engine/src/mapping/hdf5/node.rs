@@ -10,7 +10,7 @@ use super::context::Context;
 use super::dataset::Dataset;
 use super::group::Group;
 use super::header::Header;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// An object of the file, by what its header's messages make of it.
 #[derive(Clone)]
@@ -207,6 +207,11 @@ impl Node {
     /// Hard links that lead here, as the file counts them.
     pub fn reference_count(&self) -> u32 {
         self.inner.header.reference_count()
+    }
+
+    /// An error of this object.
+    pub(crate) fn error(&self, kind: ErrorKind) -> Error {
+        self.error_at(self.inner.context.error(kind))
     }
 
     /// `error` with this object's path.

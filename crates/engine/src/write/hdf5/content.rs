@@ -205,7 +205,7 @@ impl Maker<'_> {
         if !is_related && list.is_none_or(|list| !list.is_changed()) {
             return Ok(None);
         }
-        origin.check_attributes().map_err(|error| error.kind)?;
+        origin.check_attributes(0).map_err(|error| error.kind)?;
         let mut attributes = Vec::new();
         match node {
             Node::Variable(id) if is_related => {

@@ -36,7 +36,7 @@ use isotach_model::{StoredType, Values};
 use self::heap::FileHeap;
 use self::index::Index;
 use self::objects::{Changes, Objects};
-use self::origin::{Origin, Origins};
+use self::origin::Origins;
 use self::planned::Planned;
 use self::scales::{Node, Scales};
 use super::Backend;
@@ -357,12 +357,12 @@ impl Backend for Hdf5Backend {
         })
     }
 
-    fn check_attributes(&self, owner: AttributeOwner) -> Result<()> {
+    fn check_attributes(&self, owner: AttributeOwner, bytes: u64) -> Result<()> {
         let node = match owner {
             AttributeOwner::Group(id) => Node::Group(id),
             AttributeOwner::Variable(id) => Node::Variable(id),
         };
-        self.origins.get(node).map_or(Ok(()), Origin::check_attributes)
+        self.origins.get(node).map_or(Ok(()), |origin| origin.check_attributes(bytes))
     }
 
     fn has_values(&self, id: VariableId) -> bool {

@@ -13,9 +13,12 @@ use isotach_model::Values;
 use super::attributes::{self, Encoded};
 use super::scales::{Node, Scales};
 use crate::draft::{DimensionId, Draft, GroupDraft, GroupId, Place, ROOT, VariableId};
-use crate::error::{DefinitionFault, Result};
+use crate::error::{DefinitionFault, ErrorKind, Result};
 use crate::mapping::hdf5::{self, Dataset, Object, Objects, Pieces};
 use crate::mapping::netcdf4;
+
+/// The values of an attribute whose message has room for its name and type, too.
+const LARGEST_ATTRIBUTE_BYTES: u64 = (64 << 10) - 1024;
 
 /// An object as it was when the file was opened.
 pub(super) struct Origin {
@@ -116,9 +119,16 @@ impl Origin {
     }
 
     /// An error where some of its attributes cannot be read, and would be lost when they are written
-    /// anew.
-    pub(super) fn check_attributes(&self) -> Result<()> {
-        self.object.attributes()?.errors.first().map_or(Ok(()), |error| Err(error.clone()))
+    /// anew; or where one of so many bytes does not fit into a message, and a header of version 1 has no
+    /// other place for it.
+    pub(super) fn check_attributes(&self, bytes: u64) -> Result<()> {
+        self.object.attributes()?.errors.first().map_or(Ok(()), |error| Err(error.clone()))?;
+        let (what, limit) =
+            ("bytes of an attribute in an old object header", LARGEST_ATTRIBUTE_BYTES);
+        if self.object.header().version() > 1 || bytes <= limit {
+            return Ok(());
+        }
+        Err(self.object.error(ErrorKind::Limit { what, value: bytes, limit }))
     }
 
     /// One of its attributes.
