@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 WHOLE_FILE_BYTES = 64 << 10
 SCANNED_FILE_BYTES = 1 << 20
+EDITED_FILE_BYTES = 16 << 10
 SEEDS_PER_TARGET = 1500
 # Which structures each target looks at, and how many bytes of one are kept.
 FAMILIES = {
@@ -145,6 +146,23 @@ def add_heap_objects(seeds, content, widths):
             place += 16 + (size + 7) // 8 * 8
 
 
+#: Edits that seeds begin with: some of each kind, by choices of the script.
+EDIT_SCRIPTS = [bytes((seed * 7 + step * 5) % 256 for step in range(90)) for seed in range(2)]
+
+
+def add_edits(seeds, content):
+    """The file, and edits of it; the checksum says that it is whole, and netCDF's: others may have
+    links in circles, and dimensions that are made up."""
+    if len(content) > EDITED_FILE_BYTES or not (content[:3] == b"CDF" or superblock_of(content)):
+        return
+    checksum = 0xCBF29CE484222325
+    if content[:3] == b"CDF" or b"_NCProperties" in content or b"_Netcdf4Dimid" in content:
+        for byte in content:
+            checksum = (checksum ^ byte) * 0x100000001B3 % (1 << 64)
+    for script in EDIT_SCRIPTS:
+        seeds.add("edits", bytes([len(script)]) + script + struct.pack("<Q", checksum) + content)
+
+
 def add_file(seeds, content):
     if content[:3] == b"CDF":
         seeds.add("classic", content[:6000])
@@ -239,9 +257,14 @@ def main():
         if path.suffix == ".json" or path.stat().st_size > SCANNED_FILE_BYTES:
             continue
         content = path.read_bytes()
+        if path.suffix == ".cdl":
+            seeds.add("cdl", content)
+            continue
         add_file(seeds, content)
-        if superblock_of(content) and "malformed" not in path.parts:
-            add_chunks(seeds, path)
+        if "malformed" not in path.parts:
+            add_edits(seeds, content)
+            if superblock_of(content):
+                add_chunks(seeds, path)
     folder.mkdir(parents=True, exist_ok=True)
     done.write_text("".join(f"{target} {count}\n" for target, count in seeds.counts.items()))
     print(done.read_text() if paths else "no corpus: fuzzing begins with the files made here")

@@ -110,6 +110,17 @@ pub fn create(path: &Path, text: &[u8], format: Option<Format>) -> Result<()> {
     write_to(path, &all, format.unwrap_or_else(|| kind::chosen(&all)), true)
 }
 
+/// The bytes of the file that is so defined, in its own format where none is given.
+///
+/// # Errors
+/// Why there can be no such file.
+pub fn bytes(all: &Definitions, format: Option<Format>) -> Result<Vec<u8>> {
+    let format = format.unwrap_or_else(|| kind::chosen(all));
+    let writer = CreateOptions::new(format).create_in_memory(&all.name)?;
+    write::write(all, format, &writer)?;
+    Ok(writer.into_bytes()?.unwrap_or_default())
+}
+
 fn write_to(path: &Path, all: &Definitions, format: Format, lock: bool) -> Result<()> {
     let create = CreateOptions {
         overwrite: Overwrite::Replace,

@@ -27,8 +27,8 @@ mod syntax;
 mod tests;
 mod write;
 
-pub use command::create;
 pub(crate) use command::{GenerateOptions, run};
+pub use command::{bytes, create};
 pub use definitions::{Attribute, Definitions, Dimension, Group, Settings, Type, Variable};
 pub use error::{CdlError, CdlFault, Refused};
 pub(crate) use kind::Kind;

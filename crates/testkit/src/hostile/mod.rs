@@ -8,8 +8,10 @@
 //! Random damage seldom passes a checksum. So where a checksum is wrong, the functions put the
 //! right one in its place and go on ([`sparse::Sparse::seal`]): no decoder knows it is being tested.
 
+mod cdl;
 mod changes;
 mod chunks;
+mod edits;
 mod indexes;
 mod messages;
 mod operations;
@@ -22,7 +24,9 @@ mod whole_file;
 use isotach_format::classic::{Header, RecordLayout};
 use isotach_format::hdf5::superblock::{Superblock, candidate_addresses, is_signature};
 
+pub use cdl::cdl;
 pub use chunks::{codec, encode};
+pub use edits::edits;
 pub use indexes::{btree, chunk_index};
 pub use messages::{message, object_header, selection};
 pub use operations::operations;
@@ -35,9 +39,11 @@ pub type Target = (&'static str, fn(&[u8]));
 /// Every target by its name.
 pub const TARGETS: &[Target] = &[
     ("btree", btree),
+    ("cdl", cdl),
     ("chunk_index", chunk_index),
     ("classic", classic),
     ("codec", codec),
+    ("edits", edits),
     ("encode", encode),
     ("group", group),
     ("heap", heap),

@@ -238,7 +238,7 @@ fn series(shape: &[u64], most: u64) -> Selection {
 
 /// At most `most` elements of an array: along each axis from its start, or with a negative stride
 /// from its end.
-fn clipped(shape: &[u64], most: u64, stride: i64) -> Selection {
+pub(super) fn clipped(shape: &[u64], most: u64, stride: i64) -> Selection {
     let mut left = most.max(1);
     let mut axes: Vec<Axis> = Vec::with_capacity(shape.len());
     for &len in shape.iter().rev() {
