@@ -1,6 +1,6 @@
-//! What opening and listing files of netCDF-C ask of storage.
+//! What opening and listing files ask of storage.
 //!
-//! The files are written by `tests/make_data.py` with netCDF4; where there is no Python that has
+//! Those of netCDF-C are written by `tests/make_data.py` with netCDF4; where there is no Python that has
 //! it (`ISOTACH_PYTHON`, the checkout's `.venv`, `python3`), that is said aloud and left out.
 
 use std::collections::BTreeMap;
@@ -8,8 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
-use isotach::OpenOptions;
-use isotach_testkit::CountingStorage;
+use isotach::model::Atomic;
+use isotach::model::selection::{Axis, Selection};
+use isotach::{CreateOptions, FilterRequest, Format, OpenOptions, VariableOptions};
+use isotach_testkit::{CountingStorage, Random};
 
 const LOCAL: u64 = 16 << 10;
 const REMOTE: u64 = 512 << 10;
@@ -123,4 +125,62 @@ fn little_is_read_of_data_between_islands_of_structures() {
     let Some((reads, _)) = listed("islands", 12) else { return };
     assert!(reads.len() <= 2 + 2 * 12, "{reads:?}");
     assert!(total(&reads) <= 2 * REMOTE * 12, "{reads:?}");
+}
+
+/// 40 variables of 256 KiB each, with ten attributes, in two groups; each is defined and written before
+/// the next, as by programs that have one at a time, and all are appended to.
+fn written_one_after_the_other() -> Vec<u8> {
+    let options = CreateOptions::new(Format::NetCdf4);
+    let writer = options.create_in_memory("one after the other").unwrap();
+    let x = writer.root().define_dimension("x", Some(64)).unwrap();
+    let mut random = Random::new(7);
+    let mut variables = Vec::new();
+    for group in ["a", "b"] {
+        let group = writer.root().define_group(group).unwrap();
+        let time = group.define_dimension("time", None).unwrap();
+        for number in 0..20 {
+            let storage = VariableOptions {
+                chunk_shape: Some(vec![128, 64]),
+                filters: vec![FilterRequest::Deflate { level: 1 }],
+                ..VariableOptions::default()
+            };
+            let name = format!("v{number}");
+            let variable =
+                group.define_variable(&name, Atomic::Float, &[time, x], storage).unwrap();
+            for attribute in 0..10 {
+                variable
+                    .set_attribute(&format!("attribute{attribute}"), "a text of some words")
+                    .unwrap();
+            }
+            let numbers: Vec<u32> = (0..1024 * 64).map(|_| random.number() as u32).collect();
+            let axes = vec![Axis::range(0, 1024, 1), Axis::range(0, 64, 1)];
+            variable.write_as(&Selection { axes }, &numbers).unwrap();
+            variables.push(variable);
+        }
+    }
+    for variable in variables {
+        let axes = vec![Axis::range(1024, 1, 1), Axis::range(0, 64, 1)];
+        variable.write_as(&Selection { axes }, &[1_u32; 64]).unwrap();
+    }
+    writer.into_bytes().unwrap().unwrap()
+}
+
+#[test]
+fn structures_of_a_file_that_is_written_here_lie_together() {
+    let bytes = written_one_after_the_other();
+    let len = bytes.len() as u64;
+    let storage = Arc::new(CountingStorage::new(bytes, REMOTE));
+    let file = OpenOptions::default().open_storage("written", storage.clone()).unwrap();
+    for group in file.root().groups().unwrap() {
+        for variable in group.variables().unwrap() {
+            assert_eq!(variable.shape().unwrap(), [1025, 64]);
+            assert_eq!(variable.attributes().unwrap().len(), 10);
+            assert!(variable.attributes().unwrap().iter().all(|found| found.values().is_ok()));
+            assert!(variable.storage().unwrap().chunk_shape.is_some());
+        }
+    }
+    let reads = storage.take_reads();
+    println!("written: {} of {len} bytes in {} reads: {reads:?}", total(&reads), reads.len());
+    // The first looks for the signature, and two bring what stands at both ends.
+    assert!(reads.len() <= 3, "{reads:?}");
 }

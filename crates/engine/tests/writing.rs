@@ -97,6 +97,31 @@ fn filters_that_chunks_are_too_small_for() {
     assert_eq!(closed(writer).root().variable_names().unwrap().len(), 1);
 }
 
+/// Rows that go to the places that they have already change no object, and wait to become a large write.
+#[test]
+fn rows_that_follow_a_commit_where_nothing_else_changes() {
+    const WIDTH: u64 = 10_000;
+    let writer = create(Format::NetCdf4);
+    let root = writer.root();
+    let y = root.define_dimension("y", Some(8)).unwrap();
+    let x = root.define_dimension("x", Some(WIDTH)).unwrap();
+    let options =
+        VariableOptions { layout: Some(StorageKind::Contiguous), ..VariableOptions::default() };
+    let variable = root.define_variable("v", Atomic::Double, &[y, x], options).unwrap();
+    for row in 0..8_u64 {
+        let number = row as f64 + 1.0;
+        let numbers = vec![number; WIDTH as usize];
+        variable.write_as(&select([range(row, 1), range(0, WIDTH)]), &numbers).unwrap();
+        if row == 2 {
+            writer.commit().unwrap();
+        }
+    }
+    let file = closed(writer);
+    let every_first = select([range(0, 8), range(0, 1)]);
+    let (found, _) = file.variable("v").unwrap().read_as::<f64>(&every_first).unwrap();
+    assert_eq!(found, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]);
+}
+
 #[test]
 fn dimensions_attributes_variables_and_values() {
     for format in ALL_FORMATS {

@@ -228,15 +228,19 @@ impl Blocks {
         let allowed = self.allowed(ahead, &wanted, &(hole_start..hole_end), file_len);
         let window = if hole_end - hole_start <= sizes.joined.max(wanted.end - wanted.start) {
             hole_start..hole_end
-        } else if allowed > size {
-            let behind = self.window_behind(wanted, allowed, file_len);
-            let start = behind.end.saturating_sub(allowed).max(hole_start);
-            start.min(behind.start)..behind.end
-        } else if precedes.is_some() && follows.is_none() {
+        } else if allowed <= size && precedes.is_some() && follows.is_none() {
             self.window_before(wanted, size, before, after)
         } else {
-            let start = follows.map_or(wanted.start, |(kept, _)| kept.min(wanted.start));
-            self.window_behind(start..wanted.end, size, file_len)
+            // A run of structures goes on where the block before it ends.
+            let from = match follows {
+                Some((kept, _)) if allowed <= size => kept.min(wanted.start),
+                _ => wanted.start,
+            };
+            let size = size.max(allowed);
+            let behind = self.window_behind(from..wanted.end, size, file_len);
+            // Nothing more is behind it, as at the end of the file, where writers put what they commit.
+            let start = behind.end.saturating_sub(size).max(hole_start);
+            start.min(behind.start)..behind.end
         };
         self.with_expected(&ahead.expected, window, hole_start, file_len)
     }

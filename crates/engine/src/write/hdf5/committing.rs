@@ -21,8 +21,10 @@ use super::scales::{Node, Scales};
 use crate::draft::{Draft, GroupId, Item, ROOT, VariableDraft, VariableId};
 use crate::error::{ErrorKind, Result};
 use crate::plan::layout::Placement;
+use crate::storage::WriteBehind;
 use crate::write::commit::{Commit, CommitError};
 use crate::write::data::Store;
+use crate::write::target::Target;
 
 impl Hdf5Backend {
     /// Commits the draft and the values of the variables that `changed`. What did not change costs
@@ -44,6 +46,8 @@ impl Hdf5Backend {
         };
         let nodes = self.changed_nodes(draft, &scales);
         if nodes.is_empty() && self.pending.is_empty() && self.pending_indexes.is_empty() {
+            // Values may have gone to places that they have already.
+            flush(&self.behind, &self.target)?;
             return self.committer.finish_last(&self.target.space);
         }
         self.lay_out(draft, &scales, &nodes)?;
@@ -264,11 +268,7 @@ impl Hdf5Backend {
         }
         let fresh = indexes.fresh.iter().chain(&self.pending.fresh).collect();
         write_together(target, fresh).map_err(CommitError::NotBegun)?;
-        self.behind.flush().map_err(|source| {
-            let kept = self.behind.pending();
-            let len = kept.end - kept.start;
-            CommitError::NotBegun(target.write_error(kept.start, len, source))
-        })?;
+        flush(&self.behind, target).map_err(CommitError::NotBegun)?;
         let mut commit = Commit::new();
         for Block { address, bytes } in indexes.in_place.iter().chain(&self.pending.in_place) {
             commit.change(*address, bytes);
@@ -299,4 +299,12 @@ impl Hdf5Backend {
         let encoded = superblock.encode();
         encoded.map_err(|error| self.target.error(ErrorKind::Structure(error)))
     }
+}
+
+/// Has storage take the small writes that still wait.
+fn flush(behind: &WriteBehind, target: &Target) -> Result<()> {
+    behind.flush().map_err(|source| {
+        let kept = behind.pending();
+        target.write_error(kept.start, kept.end - kept.start, source)
+    })
 }
