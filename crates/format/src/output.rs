@@ -27,6 +27,11 @@ impl Output {
         Self { bytes: Vec::new(), structure }
     }
 
+    /// Makes room for `additional` bytes more.
+    pub fn reserve(&mut self, additional: usize) {
+        self.bytes.reserve(additional);
+    }
+
     /// Bytes so far.
     pub fn len(&self) -> usize {
         self.bytes.len()
@@ -50,6 +55,14 @@ impl Output {
     /// `bytes` as they are.
     pub fn put(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Puts `bytes` in the place of those that begin at `start`.
+    ///
+    /// # Panics
+    /// Where there are not as many.
+    pub fn replace(&mut self, start: usize, bytes: &[u8]) {
+        self.bytes[start..][..bytes.len()].copy_from_slice(bytes);
     }
 
     /// One byte.

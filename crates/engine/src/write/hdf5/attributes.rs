@@ -1,9 +1,10 @@
 //! Attributes as messages.
 
-use isotach_format::hdf5::message::attribute::Attribute;
 use isotach_format::hdf5::message::dataspace::{Dataspace, Dimension};
 use isotach_format::hdf5::message::datatype::{ByteOrder, CharacterSet, Datatype, Member};
-use isotach_format::hdf5::message::{MaybeShared, MessageFlags, NewMessage, SharedReference};
+use isotach_format::hdf5::message::{
+    AttributeView, MaybeShared, MessageFlags, MessageType, NewMessage, SharedReference,
+};
 use isotach_format::hdf5::{Encoding, text};
 use isotach_model::convert::Rules;
 use isotach_model::{Atomic, HeapWriter, Values};
@@ -41,7 +42,7 @@ pub(super) fn user(
         0 => Dataspace::Null,
         len => Dataspace::Simple(vec![Dimension { size: len, max: Some(len) }]),
     };
-    message(name.as_bytes(), datatype, dataspace, data, encoding)
+    message(name.as_bytes(), datatype, dataspace, &data, encoding)
 }
 
 /// Chars: one string of their length. HDF5 has none without a byte: no chars are no string.
@@ -51,7 +52,7 @@ fn chars(name: &str, chars: &[u8], encoding: Encoding) -> Encoded<NewMessage> {
         len => (len, Dataspace::Scalar),
     };
     let datatype = datatypes::text(len as u32);
-    message(name.as_bytes(), datatype, dataspace, chars.to_vec(), encoding)
+    message(name.as_bytes(), datatype, dataspace, chars, encoding)
 }
 
 /// `CLASS` of a dimension scale.
@@ -72,16 +73,15 @@ pub(super) fn name_without_variable(len: u64, encoding: Encoding) -> Encoded<New
 
 /// `_Netcdf4Dimid` of a dimension scale.
 pub(super) fn dimension_number(number: i32, encoding: Encoding) -> Encoded<NewMessage> {
-    let data = number.to_le_bytes().to_vec();
     let name = netcdf4::DIMENSION_ID.as_bytes();
-    message(name, little_int(true), Dataspace::Scalar, data, encoding)
+    message(name, little_int(true), Dataspace::Scalar, &number.to_le_bytes(), encoding)
 }
 
 /// `_Netcdf4Coordinates`: the numbers of a variable's dimensions.
 pub(super) fn coordinates(numbers: &[i32], encoding: Encoding) -> Encoded<NewMessage> {
-    let data = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+    let data: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
     let name = netcdf4::COORDINATES.as_bytes();
-    message(name, little_int(true), vector(numbers.len()), data, encoding)
+    message(name, little_int(true), vector(numbers.len()), &data, encoding)
 }
 
 /// `DIMENSION_LIST`: for each axis, a sequence in the heap of references to its scales. Axes without
@@ -104,7 +104,7 @@ pub(super) fn dimension_list(
     }
     data.resize(rank * entry_bytes, 0);
     let datatype = datatypes::sequence(datatypes::object_reference(), sizes);
-    message(netcdf4::DIMENSION_LIST.as_bytes(), datatype, vector(rank), data, encoding)
+    message(netcdf4::DIMENSION_LIST.as_bytes(), datatype, vector(rank), &data, encoding)
 }
 
 /// `REFERENCE_LIST` of a scale: the data sets that refer to it, and by which axis.
@@ -122,14 +122,13 @@ pub(super) fn reference_list(users: &[(u64, u32)], encoding: Encoding) -> Encode
     ];
     let datatype = Datatype::Compound { size: REFERENCE_LIST_ENTRY_BYTES, members: members.into() };
     let name = netcdf4::REFERENCE_LIST.as_bytes();
-    message(name, datatype, vector(users.len()), data, encoding)
+    message(name, datatype, vector(users.len()), &data, encoding)
 }
 
 /// `_nc3_strict` of a file that keeps to the classic model.
 pub(super) fn classic_model(encoding: Encoding) -> Encoded<NewMessage> {
-    let data = 1_i32.to_le_bytes().to_vec();
     let name = netcdf4::CLASSIC_MODEL.as_bytes();
-    message(name, little_int(true), Dataspace::Scalar, data, encoding)
+    message(name, little_int(true), Dataspace::Scalar, &1_i32.to_le_bytes(), encoding)
 }
 
 /// `_NCProperties`: who made the file.
@@ -148,14 +147,7 @@ pub(super) fn existing(
         None => MaybeShared::Own(attribute.datatype().clone()),
     };
     let name = text::bytes(name);
-    let attribute = Attribute {
-        charset: charset(&name),
-        name: name.into(),
-        datatype,
-        dataspace: MaybeShared::Own(attribute.dataspace().clone()),
-        data: attribute.data().into(),
-    };
-    NewMessage::new(&attribute, MessageFlags::NONE, encoding).map_err(ErrorKind::Structure)
+    encoded(&name, datatype, attribute.dataspace().clone(), attribute.data(), encoding)
 }
 
 /// A string of fixed length with its zero byte.
@@ -163,24 +155,34 @@ fn c_string(name: &str, value: &[u8], encoding: Encoding) -> Encoded<NewMessage>
     let mut data = value.to_vec();
     data.push(0);
     let datatype = datatypes::text(data.len() as u32);
-    message(name.as_bytes(), datatype, Dataspace::Scalar, data, encoding)
+    message(name.as_bytes(), datatype, Dataspace::Scalar, &data, encoding)
 }
 
 fn message(
     name: &[u8],
     datatype: Datatype,
     dataspace: Dataspace,
-    data: Vec<u8>,
+    data: &[u8],
     encoding: Encoding,
 ) -> Encoded<NewMessage> {
-    let attribute = Attribute {
-        name: name.into(),
-        charset: charset(name),
-        datatype: MaybeShared::Own(datatype),
-        dataspace: MaybeShared::Own(dataspace),
-        data: data.into(),
-    };
-    NewMessage::new(&attribute, MessageFlags::NONE, encoding).map_err(ErrorKind::Structure)
+    encoded(name, MaybeShared::Own(datatype), dataspace, data, encoding)
+}
+
+fn encoded(
+    name: &[u8],
+    datatype: MaybeShared<Datatype>,
+    dataspace: Dataspace,
+    data: &[u8],
+    encoding: Encoding,
+) -> Encoded<NewMessage> {
+    let dataspace = MaybeShared::Own(dataspace);
+    let attribute = AttributeView { name, charset: charset(name), datatype, dataspace, data };
+    Ok(NewMessage {
+        message_type: MessageType::ATTRIBUTE,
+        flags: MessageFlags::NONE,
+        creation_order: None,
+        bytes: attribute.encode(encoding)?,
+    })
 }
 
 pub(super) fn charset(name: &[u8]) -> CharacterSet {

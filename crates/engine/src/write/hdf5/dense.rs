@@ -16,8 +16,8 @@ use super::blocks::Block;
 use crate::write::space::Space;
 
 /// Links in dense storage, and the message that says where it is.
-pub(super) fn links(
-    links: &[Link],
+pub(super) fn links<'l>(
+    links: &'l [Link],
     tracks_order: bool,
     space: &Space,
     encoding: Encoding,
@@ -27,11 +27,11 @@ pub(super) fn links(
     let sizes = encoding.sizes;
     let objects = messages.iter().map(Vec::as_slice).collect();
     let heap = FractalHeapBuilder::new(FractalHeap::for_links(sizes), objects)?;
-    let mut by_name: Vec<usize> = (0..links.len()).collect();
-    by_name.sort_by(|&a, &b| name_key(&links[a].name).cmp(&name_key(&links[b].name)));
+    let key = |(index, link): (usize, &'l Link)| (name_key(&link.name), index);
+    let mut by_name: Vec<_> = links.iter().enumerate().map(key).collect();
+    by_name.sort_unstable();
     let mut names = Output::new();
-    for index in by_name {
-        let hash = name_key(&links[index].name).0;
+    for ((hash, _), index) in by_name {
         LinkNameRecord { hash, heap_id: heap.id(index) }.encode(&mut names);
     }
     let mut orders = Output::new();
@@ -57,8 +57,8 @@ pub(super) fn links(
 }
 
 /// Attributes in dense storage, and the message that says where it is.
-pub(super) fn attributes(
-    messages: &[NewMessage],
+pub(super) fn attributes<'m>(
+    messages: &'m [NewMessage],
     tracks_order: bool,
     space: &Space,
     encoding: Encoding,
@@ -67,21 +67,20 @@ pub(super) fn attributes(
     let sizes = encoding.sizes;
     let objects = messages.iter().map(|message| message.bytes.as_slice()).collect();
     let heap = FractalHeapBuilder::new(FractalHeap::for_attributes(sizes), objects)?;
-    let name_of = |message: &NewMessage| -> Result<Vec<u8>> {
-        Ok(AttributeView::decode(&message.bytes, 0, sizes)?.name.to_vec())
+    let name_of = |(index, message): (usize, &'m NewMessage)| {
+        Ok((name_key(AttributeView::decode(&message.bytes, 0, sizes)?.name), index))
     };
-    let named = messages.iter().map(name_of).collect::<Result<Vec<_>>>()?;
+    let mut by_name = messages.iter().enumerate().map(name_of).collect::<Result<Vec<_>>>()?;
+    by_name.sort_unstable();
     let record = |index: usize, hash| AttributeRecord {
         heap_id: heap.id(index),
         message_flags: messages[index].flags.0,
         creation_order: index as u32,
         hash,
     };
-    let mut by_name: Vec<usize> = (0..messages.len()).collect();
-    by_name.sort_by(|&a, &b| name_key(&named[a]).cmp(&name_key(&named[b])));
     let (mut names, mut orders) = (Output::new(), Output::new());
-    for index in by_name {
-        record(index, Some(name_key(&named[index]).0)).encode(&mut names);
+    for ((hash, _), index) in by_name {
+        record(index, Some(hash)).encode(&mut names);
     }
     for index in 0..messages.len() {
         record(index, None).encode(&mut orders);

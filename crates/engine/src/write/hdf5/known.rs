@@ -1,5 +1,5 @@
-//! Attributes of one object that were encoded for an earlier commit: encoded anew, their strings and
-//! sequences would take room in the heap again.
+//! Attributes of one object that were encoded for an earlier commit and have strings or sequences: encoded
+//! anew, these would take room in the heap again.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -41,10 +41,14 @@ impl KnownAttributes {
             return Ok(known.message.clone());
         }
         let known = Known::new(Arc::clone(values), heap, |_, heap| encode(heap))?;
-        let message = known.message.clone();
-        if let Some(old) = self.by_name.insert(Arc::clone(name), known) {
+        if let Some(old) = self.by_name.remove(name) {
             heap.release(&old.collections);
         }
+        if known.collections.is_empty() {
+            return Ok(known.message);
+        }
+        let message = known.message.clone();
+        self.by_name.insert(Arc::clone(name), known);
         Ok(message)
     }
 

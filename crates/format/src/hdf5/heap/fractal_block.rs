@@ -78,7 +78,7 @@ impl DirectBlockRef {
 }
 
 impl DirectBlockRef {
-    /// The bytes of a block that holds `objects`, one behind the other, before any filter.
+    /// Encodes a block that holds `objects`, one behind the other, before any filter.
     ///
     /// # Errors
     /// More objects than the block has room for.
@@ -86,24 +86,24 @@ impl DirectBlockRef {
         &self,
         objects: impl IntoIterator<Item = &'o [u8]>,
         heap: &FractalHeap,
-    ) -> Result<Vec<u8>> {
-        let mut output = Output::with_capacity(self.block_bytes as usize);
+        output: &mut Output,
+    ) -> Result<()> {
+        let start = output.len();
         output.put(b"FHDB");
-        put_prefix(&mut output, heap, self.heap_offset);
+        put_prefix(output, heap, self.heap_offset);
         let checksum_start = output.len();
-        output.zeros(heap.direct_header_bytes() - checksum_start);
+        output.zeros(heap.direct_header_bytes() - (checksum_start - start));
         objects.into_iter().for_each(|object| output.put(object));
-        let Some(rest) = (self.block_bytes as usize).checked_sub(output.len()) else {
+        let Some(rest) = (self.block_bytes as usize).checked_sub(output.len() - start) else {
             let kind = ErrorKind::Field { field: "block size", value: self.block_bytes };
             return Err(Error { structure: DIRECT, address: self.address, kind });
         };
         output.zeros(rest);
-        let mut bytes = output.into_bytes();
         if heap.direct_blocks_checksummed {
-            let checksum = lookup3(&bytes);
-            bytes[checksum_start..checksum_start + 4].copy_from_slice(&checksum.to_le_bytes());
+            let checksum = lookup3(&output.bytes()[start..]);
+            output.replace(checksum_start, &checksum.to_le_bytes());
         }
-        Ok(bytes)
+        Ok(())
     }
 }
 
@@ -317,9 +317,13 @@ mod tests {
         let Some(BlockRef::Direct(root)) = heap.root() else { panic!("a direct root") };
         let mut block = direct(true);
         root.verify(&block, &heap).unwrap();
-        assert_eq!(root.encode([&block[21..35]], &heap).unwrap(), block);
-        assert_eq!(root.encode([&[1; 491][..]], &heap).unwrap().len(), 512);
-        assert!(root.encode([&[1; 492][..]], &heap).is_err(), "no room");
+        let encode = |object: &[u8]| {
+            let mut output = Output::new();
+            root.encode([object], &heap, &mut output).map(|()| output.into_bytes())
+        };
+        assert_eq!(encode(&block[21..35]).unwrap(), block);
+        assert_eq!(encode(&[1; 491]).unwrap().len(), 512);
+        assert!(encode(&[1; 492]).is_err(), "no room");
         assert_eq!(root.object(&block, &heap, 30, 5).unwrap(), b"hello");
         assert!(root.object(&block, &heap, 20, 5).is_err(), "inside the header");
         assert!(root.object(&block, &heap, 510, 5).is_err(), "beyond the end");

@@ -171,7 +171,7 @@ impl<'a> FractalHeapBuilder<'a> {
         output.put(&header.encode()?);
         output.pad_to(8);
         for block in &self.blocks {
-            output.put(&self.encode_block(block, &header)?);
+            self.encode_block(block, &header, &mut output)?;
             output.pad_to(8);
         }
         let mut records = Output::new();
@@ -189,16 +189,18 @@ impl<'a> FractalHeapBuilder<'a> {
         Ok(output.into_bytes())
     }
 
-    fn encode_block(&self, block: &Block, header: &FractalHeap) -> Result<Vec<u8>> {
+    fn encode_block(&self, block: &Block, header: &FractalHeap, output: &mut Output) -> Result<()> {
         match block {
             Block::Direct { place, objects } => {
-                place.encode(objects.iter().map(|&index| self.objects[index]), header)
+                let objects = objects.iter().map(|&index| self.objects[index]);
+                place.encode(objects, header, output)?;
             }
             Block::Indirect { place, children } => {
                 let addresses = children.iter().map(|child| child.map(|a| a + header.address));
-                Ok(IndirectBlock::new(place.clone(), addresses, header).encode(header))
+                output.put(&IndirectBlock::new(place.clone(), addresses, header).encode(header));
             }
         }
+        Ok(())
     }
 
     /// Gives every object its ID; returns the direct blocks in the order of the heap, and the bytes

@@ -63,16 +63,46 @@ impl Message for Attribute {
     }
 
     fn encode_fields(&self, output: &mut Output, encoding: Encoding) -> Result<()> {
+        self.view().encode_fields(output, encoding)
+    }
+}
+
+impl Attribute {
+    /// The same, borrowed.
+    pub fn view(&self) -> AttributeView<'_> {
+        AttributeView {
+            name: &self.name,
+            charset: self.charset,
+            datatype: self.datatype.clone(),
+            dataspace: self.dataspace.clone(),
+            data: &self.data,
+        }
+    }
+}
+
+impl<'a> AttributeView<'a> {
+    /// Encodes as [`Message::encode`] does.
+    ///
+    /// # Errors
+    /// What the format has no room for.
+    pub fn encode(&self, encoding: Encoding) -> Result<Vec<u8>> {
+        let mut output = Output::of(NAME);
+        self.encode_fields(&mut output, encoding)?;
+        Ok(output.into_bytes())
+    }
+
+    fn encode_fields(&self, output: &mut Output, encoding: Encoding) -> Result<()> {
         if self.name.contains(&0) {
             return Err(output.bad_field("byte of the name", 0));
         }
         let version = self.version(encoding.oldest_reader);
         let shared = [self.datatype.is_shared(), self.dataspace.is_shared()].map(u8::from);
         let parts = [
-            [&self.name[..], &[0]].concat(),
+            [self.name, &[0]].concat(),
             self.datatype.encode(encoding)?,
             self.dataspace.encode(encoding)?,
         ];
+        output.reserve(parts.iter().map(|part| part.len() + 16).sum::<usize>() + self.data.len());
         output.put(&[version, shared[0] | shared[1] << 1]);
         let lengths = ["length of the name", "length of the datatype", "length of the dataspace"];
         for (field, part) in lengths.into_iter().zip(&parts) {
@@ -87,12 +117,10 @@ impl Message for Attribute {
                 output.zeros(part.len().next_multiple_of(8) - part.len());
             }
         }
-        output.put(&self.data);
+        output.put(self.data);
         Ok(())
     }
-}
 
-impl Attribute {
     /// Version 1 knows no shared parts, version 2 no character sets.
     fn version(&self, oldest_reader: OldestReader) -> u8 {
         if oldest_reader > OldestReader::V16 || self.charset != CharacterSet::Ascii {
@@ -104,19 +132,6 @@ impl Attribute {
         }
     }
 
-    /// The same, borrowed.
-    pub fn view(&self) -> AttributeView<'_> {
-        AttributeView {
-            name: &self.name,
-            charset: self.charset,
-            datatype: self.datatype.clone(),
-            dataspace: self.dataspace.clone(),
-            data: &self.data,
-        }
-    }
-}
-
-impl<'a> AttributeView<'a> {
     /// Decodes as [`Message::decode`] does, without copying what can stay.
     pub fn decode(bytes: &'a [u8], address: u64, sizes: Sizes) -> Result<Self> {
         let mut cursor = Cursor::new(bytes, NAME, address);
