@@ -35,7 +35,7 @@ pub(super) unsafe fn one(
         return status;
     }
     // SAFETY: by this function's contract.
-    answer(|| unsafe { one_elsewhere(id, variable, index, memory, to) })
+    answer(move || unsafe { one_elsewhere(id, variable, index, memory, to) })
 }
 
 /// Reads one value that this thread has not near by.

@@ -4,8 +4,9 @@
 //! memory; what they do not find is read with its neighbours. A window holds no file: when one is closed or
 //! looked at anew, all windows are out of date.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ffi::{c_int, c_void};
+use std::ptr;
 
 use isotach::StorageKind;
 use isotach::model::Atomic;
@@ -22,7 +23,9 @@ use crate::status::Status;
 const WINDOW_BYTES: usize = 16 << 10;
 
 thread_local! {
-    static WINDOW: RefCell<Option<Window>> = const { RefCell::new(None) };
+    static WINDOW: RefCell<Option<Box<Window>>> = const { RefCell::new(None) };
+    /// The same, or null: what has nothing to drop is there without being asked whether it still is.
+    static PRESENT: Cell<*const Window> = const { Cell::new(ptr::null()) };
 }
 
 struct Window {
@@ -37,7 +40,13 @@ struct Window {
     /// In this machine's byte order.
     elements: Vec<u8>,
     /// How many values were found here.
-    uses: u32,
+    uses: Cell<u32>,
+}
+
+impl Drop for Window {
+    fn drop(&mut self) {
+        PRESENT.set(ptr::null());
+    }
 }
 
 /// Hands over the value at `index`, where this thread has it.
@@ -52,22 +61,19 @@ pub(super) unsafe fn look_up(
     memory: Option<Atomic>,
     to: *mut c_void,
 ) -> Option<c_int> {
-    let found = WINDOW.try_with(|window| {
-        let mut window = window.try_borrow_mut().ok()?;
-        let window = window.as_mut()?;
-        if (window.id, window.variable) != (id, variable)
-            || window.generation != handle::generation()
-            || (index.is_null() && !window.axes.is_empty())
-        {
-            return None;
-        }
-        // SAFETY: by this function's contract there is an entry for each axis.
-        let place = unsafe { window.place(index) }?;
-        window.uses = window.uses.saturating_add(1);
-        // SAFETY: by this function's contract there is room for one element.
-        unsafe { window.give(place, memory.unwrap_or(window.stored), to.cast()) }
-    });
-    found.ok().flatten()
+    // SAFETY: what it points to is this thread's, and takes the pointer along when it goes.
+    let window = unsafe { PRESENT.get().as_ref() }?;
+    if (window.id, window.variable) != (id, variable)
+        || window.generation != handle::generation()
+        || (index.is_null() && !window.axes.is_empty())
+    {
+        return None;
+    }
+    // SAFETY: by this function's contract there is an entry for each axis.
+    let place = unsafe { window.place(index) }?;
+    window.uses.set(window.uses.get().saturating_add(1));
+    // SAFETY: by this function's contract there is room for one element.
+    unsafe { window.give(place, memory.unwrap_or(window.stored), to.cast()) }
 }
 
 /// Reads the value that `transfer` asks for, with those around it where that was of use before; false where
@@ -82,9 +88,10 @@ pub(super) fn fill(
     let stored = transfer.node.variable.data_type().atomic();
     let stored = stored.filter(|&stored| is_still && stored != Atomic::String);
     let Some(stored) = stored else { return false };
-    let before = WINDOW.take().filter(|before| (before.id, before.variable) == (id, variable));
+    let before = WINDOW.try_with(RefCell::take).ok().flatten();
+    let before = before.filter(|before| (before.id, before.variable) == (id, variable));
     let filled = around(stored, transfer).and_then(|(mut axes, index)| {
-        if before.is_some_and(|before| before.uses < 2 && !before.begins_in(&axes)) {
+        if before.is_some_and(|before| before.uses.get() < 2 && !before.begins_in(&axes)) {
             axes = index.iter().map(|&position| (position, 1)).collect();
         }
         let elements = read(stored, transfer, &axes)?;
@@ -94,12 +101,16 @@ pub(super) fn fill(
             }
             _ => file.rules(),
         };
-        let uses = 0;
-        Some(Window { generation, id, variable, stored, rules, axes, elements, uses })
+        let uses = Cell::new(0);
+        Some(Box::new(Window { generation, id, variable, stored, rules, axes, elements, uses }))
     });
-    let is_filled = filled.is_some();
-    WINDOW.set(filled);
-    is_filled
+    let is_kept = WINDOW.try_with(|window| {
+        *window.borrow_mut() = filled;
+        let present = window.borrow().as_deref().map(ptr::from_ref);
+        PRESENT.set(present.unwrap_or(ptr::null()));
+        present.is_some()
+    });
+    is_kept.unwrap_or(false)
 }
 
 type Around = (Vec<(usize, usize)>, Vec<usize>);
