@@ -1,6 +1,7 @@
 //! Where the elements of one column lie in memory that holds whole rows.
 
 use isotach::model::{DataType, Field};
+use smallvec::{SmallVec, smallvec};
 
 use crate::status::{Outcome, Status};
 
@@ -8,7 +9,7 @@ use crate::status::{Outcome, Status};
 /// array of structures have three.
 pub(super) struct Cells {
     /// From the outermost; neighbours that can be one are.
-    axes: Vec<Axis>,
+    axes: SmallVec<[Axis; 2]>,
     /// Bytes of an element.
     size: usize,
     count: usize,
@@ -31,7 +32,7 @@ impl Cells {
         match bytes {
             // Nothing has elements without bytes: then `count` would bound nothing.
             Some(0) if count > 0 => Err(Status::EBADTYPE),
-            Some(_) => Ok(Self { axes: vec![Axis { count, stride: size }], size, count }),
+            Some(_) => Ok(Self { axes: smallvec![Axis { count, stride: size }], size, count }),
             None => Err(Status::EINVAL),
         }
     }

@@ -1,5 +1,6 @@
 //! The attributes of a group or variable by number and by name.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use isotach::Attribute;
@@ -9,11 +10,13 @@ pub(crate) struct AttributeList {
     all: Arc<[Attribute]>,
     /// Their numbers in the order of their names; made when somebody asks for a name.
     by_name: OnceLock<Box<[usize]>>,
+    /// The one that was asked for last: whoever asked for its name comes back with that.
+    last: AtomicUsize,
 }
 
 impl AttributeList {
     pub(crate) fn new(all: Arc<[Attribute]>) -> Self {
-        Self { all, by_name: OnceLock::new() }
+        Self { all, by_name: OnceLock::new(), last: AtomicUsize::new(0) }
     }
 
     /// How many.
@@ -23,12 +26,17 @@ impl AttributeList {
 
     /// The one of that number.
     pub(crate) fn at(&self, number: usize) -> Option<&Attribute> {
+        self.last.store(number, Ordering::Relaxed);
         self.all.get(number)
     }
 
     /// The number of the one of that name.
     pub(crate) fn number(&self, name: &str) -> Option<usize> {
         let name_of = |&number: &usize| self.all.get(number).map(Attribute::name);
+        let last = self.last.load(Ordering::Relaxed);
+        if name_of(&last) == Some(name) {
+            return Some(last);
+        }
         let by_name = self.by_name.get_or_init(|| {
             let mut numbers: Box<[usize]> = (0..self.all.len()).collect();
             numbers.sort_by_key(name_of);

@@ -62,8 +62,9 @@ struct Kind {
 
 /// The latest kinds that are compared with that of a further attribute.
 const KINDS_COMPARED: usize = 8;
-/// Room for a usual object's attributes: how many, of how many kinds, their names and values.
-const USUAL_COUNT: usize = 16;
+/// Room for a usual object's attributes: how many, of how many kinds, their names and values. In less than
+/// 1 KiB each: for more, glibc first joins all small pieces that were freed.
+const USUAL_COUNT: usize = 13;
 const USUAL_KINDS: usize = 4;
 const USUAL_NAME_BYTES: usize = 192;
 const USUAL_DATA_BYTES: usize = 256;
