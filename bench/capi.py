@@ -8,7 +8,11 @@ import subprocess
 from pathlib import Path
 
 import data
+import h5py
+import hdf5plugin
+import numpy as np
 from rows import ROOT, compiled, once, row, warm
+from writing import climate
 
 FOLDER = data.FOLDER / "capi"
 #: The libraries take turns so often.
@@ -119,6 +123,30 @@ def capi_every_second():
 def capi_whole():
     path = warm(data.deflated(16384, 8192, 256, 512))
     yield "1 GB deflated in one nc_get_var", "1/4", *compared("get-whole", path)
+
+
+def create_with_h5py(field, chunks):
+    with h5py.File(in_folder("zstd.h5"), "w") as file:
+        options = hdf5plugin.Zstd(clevel=3)
+        file.create_dataset("v", data=field, chunks=chunks, shuffle=True, **options)
+
+
+@row
+def capi_zstd():
+    """By h5py: with Debian's libhdf5 its filters refuse, and chunks are stored plain."""
+    numbers, path = in_folder("climate"), in_folder("zstd.nc")
+    if not numbers.exists():
+        climate().tofile(numbers)
+    field = np.fromfile(numbers, "f4").reshape(1024, 512, 512)
+    for chunks in ((8, 64, 64), (16, 256, 256)):
+        ours_, theirs = [], []
+        for _ in range(TURNS):
+            ours_.append(seconds_of(ours(), "put-zstd", path, numbers, *chunks))
+            theirs.append(once(lambda chunks=chunks: create_with_h5py(field, chunks)))
+        sizes = [in_folder(name).stat().st_size for name in ("zstd.nc", "zstd.h5")]
+        shown = f"{int(np.prod(chunks)) * 4 >> 10:,} KiB (file {sizes[0] / sizes[1]:.3f} of h5py's)"
+        times = statistics.median(ours_), {"h5py": statistics.median(theirs)}
+        yield f"write 1 GiB of float32, shuffle + zstd 3, chunks of {shown}", "1/3 of h5py", *times
 
 
 @row

@@ -3,6 +3,7 @@
  * The same program runs on either library. Prints the median seconds of several runs, after one that is
  * not counted. Which works there are says the table at the end; bench/capi.py runs them. */
 #include <netcdf.h>
+#include <netcdf_filter.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -246,6 +247,31 @@ static void get_whole(void) {
     free(numbers);
 }
 
+/* Writes the float32 numbers of a file, maps of 512 x 512, shuffled and by zstd 3, in chunks that the arguments give. */
+static void put_zstd(void) {
+    static float *numbers;
+    const size_t shape[] = {1024, 512, 512};
+    size_t count = shape[0] * shape[1] * shape[2], chunks[3];
+    int file = created(), along[3], variable;
+    /* Read in the run that is not counted. */
+    if (!numbers) {
+        FILE *field = fopen(arguments[1], "rb");
+        numbers = memory(count * sizeof *numbers);
+        if (!field || fread(numbers, sizeof *numbers, count, field) != count) exit(1);
+        fclose(field);
+    }
+    for (int axis = 0; axis < 3; axis++) {
+        chunks[axis] = strtoul(arguments[2 + axis], NULL, 10);
+        check(nc_def_dim(file, (const char *[]){"t", "y", "x"}[axis], shape[axis], &along[axis]));
+    }
+    check(nc_def_var(file, "v", NC_FLOAT, 3, along, &variable));
+    check(nc_def_var_chunking(file, variable, NC_CHUNKED, chunks));
+    check(nc_def_var_deflate(file, variable, 1, 0, 0));
+    check(nc_def_var_zstandard(file, variable, 3));
+    check(nc_put_var_float(file, variable, numbers));
+    check(nc_close(file));
+}
+
 static const struct {
     const char *name;
     void (*work)(void);
@@ -263,6 +289,7 @@ static const struct {
     {"get-rows", get_rows},
     {"get-every-second", get_every_second},
     {"get-whole", get_whole},
+    {"put-zstd", put_zstd},
 };
 
 static double seconds_of(void (*work)(void)) {
