@@ -34,6 +34,8 @@ use crate::storage::{MetadataReader, Storage, storage_error, uninit};
 const FIRST_HEADER_BYTES: u64 = 8 << 10;
 /// A storage whose calls cost more than this is not a local file.
 const COSTLY_BYTES: u64 = 64 << 10;
+/// How often the header is read while somebody writes the file.
+const MOST_READINGS: usize = 5;
 
 /// What is known of an open classic file: its header, and what is asked of it again and again.
 struct Contents {
@@ -72,11 +74,35 @@ pub(crate) fn open(
 
 /// The header, and where the records lie. Where a writer was interrupted when it put a new header
 /// in the place of an old one, it is the new one.
+///
+/// What a writer does meanwhile may leave a length that is older than the header, by which it would be cut
+/// short, or values that are there would be missing: then all is read again.
 pub(crate) fn read_header(
     name: &Arc<str>,
     storage: Arc<dyn Storage>,
 ) -> Result<(Header, RecordLayout)> {
-    let reader = MetadataReader::new(Arc::clone(name), Arc::clone(&storage))?;
+    let is_costly = storage.call_cost_bytes() > COSTLY_BYTES;
+    let mut readings = 1;
+    loop {
+        let reader = MetadataReader::new(Arc::clone(name), Arc::clone(&storage))?;
+        let found = read_header_by(&reader, name, &*storage);
+        let is_last = is_costly || readings == MOST_READINGS;
+        if is_last || (found.is_ok() && length(name, &*storage)? == reader.file_len()) {
+            return found;
+        }
+        readings += 1;
+    }
+}
+
+fn length(name: &Arc<str>, storage: &dyn Storage) -> Result<u64> {
+    storage.len().map_err(|source| storage_error(name, 0, 0, source))
+}
+
+fn read_header_by(
+    reader: &MetadataReader,
+    name: &Arc<str>,
+    storage: &dyn Storage,
+) -> Result<(Header, RecordLayout)> {
     let file_len = reader.file_len();
     let decoded = reader
         .structure(0, FIRST_HEADER_BYTES, |bytes| Header::decode(bytes, file_len))
@@ -90,7 +116,7 @@ pub(crate) fn read_header(
     if decoded.as_ref().is_ok_and(is_whole) {
         return decoded;
     }
-    let Some(redo) = pending_redo(name, &*storage)? else { return decoded };
+    let Some(redo) = pending_redo(name, storage)? else { return decoded };
     let mut header = Header::decode(&redo.header, file_len)
         .map_err(|fault| Error::new(name, ErrorKind::Structure(fault)))?;
     let Moved { from, to, length_bytes } = redo.moved;
@@ -118,7 +144,7 @@ fn end_of_values(header: &Header, records: &RecordLayout) -> u64 {
 
 /// The record by which a writer was putting a new header in the place of an old one.
 pub(crate) fn pending_redo(name: &Arc<str>, storage: &dyn Storage) -> Result<Option<Redo>> {
-    let file_len = storage.len().map_err(|source| storage_error(name, 0, 0, source))?;
+    let file_len = length(name, storage)?;
     let tail = |length: u64| -> Result<Option<Vec<u8>>> {
         let Some(address) = file_len.checked_sub(length) else { return Ok(None) };
         let mut memory = vec![MaybeUninit::uninit(); length as usize];

@@ -1,5 +1,6 @@
 use std::io;
 use std::mem::MaybeUninit;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use isotach_model::{DataType, Values};
@@ -127,4 +128,45 @@ fn a_fill_value_is_of_the_variables_type() {
     assert_eq!(float.fill_value().unwrap().value, Values::F32(vec![isotach_model::fill::FLOAT]));
     let fill = isotach_model::fill::FLOAT.to_be_bytes();
     assert_eq!(float.array().unwrap().layout.fill[..], fill);
+}
+
+/// A file that a writer makes longer between one question and the next.
+struct Growing {
+    bytes: Vec<u8>,
+    /// What is said of the length, from the last.
+    lengths: Mutex<Vec<u64>>,
+}
+
+impl Storage for Growing {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.lengths.lock().unwrap().pop().unwrap_or(self.bytes.len() as u64))
+    }
+
+    fn read_at<'into>(
+        &self,
+        offset: u64,
+        into: &'into mut [MaybeUninit<u8>],
+    ) -> io::Result<&'into mut [u8]> {
+        let from = &self.bytes[offset as usize..][..into.len()];
+        Ok(into.write_copy_of_slice(from))
+    }
+}
+
+#[test]
+fn a_length_older_than_the_header_is_asked_for_again() {
+    let bytes = file(100).bytes;
+    let header_bytes = (bytes.len() - 100) as u64;
+    let name: Arc<str> = "growing".into();
+    for old in [32, header_bytes, header_bytes + 50] {
+        let lengths = Mutex::new(vec![old]);
+        let growing = Arc::new(Growing { bytes: bytes.clone(), lengths });
+        let (_, records) = read_header(&name, growing).unwrap();
+        let whole = Growing { bytes: bytes.clone(), lengths: Mutex::default() };
+        assert_eq!(records, read_header(&name, Arc::new(whole)).unwrap().1, "{old}");
+    }
+    // Who never stops does not keep the reader.
+    let lengths = Mutex::new((0..200).map(|step| 32 + step % 2).collect());
+    let growing = Arc::new(Growing { bytes, lengths });
+    assert!(read_header(&name, Arc::clone(&growing) as Arc<dyn Storage>).is_err());
+    assert!(growing.lengths.lock().unwrap().len() > 150);
 }
