@@ -90,8 +90,7 @@ impl Attribute {
         let name = Arc::clone(name);
         let source = match &self.source {
             Source::Draft(attribute) => {
-                let keeps_place = false;
-                Source::Draft(DraftAttribute { name, name_room, keeps_place, ..attribute.clone() })
+                Source::Draft(DraftAttribute { name, name_room, ..attribute.clone() })
             }
             Source::Renamed { of, .. } => Source::Renamed { name, name_room, of: Arc::clone(of) },
             _ => Source::Renamed { name, name_room, of: Arc::new(self.clone()) },

@@ -91,6 +91,18 @@ impl Writer {
         self.session.end_definitions(room)
     }
 
+    /// Has a netCDF-4 file keep to the classic model from now on, and say so (`_nc3_strict`); others stay as they
+    /// are.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Closed`].
+    pub fn keep_to_classic_model(&self) -> Result<()> {
+        self.session.change(|draft| {
+            draft.keep_to_classic_model();
+            Ok(())
+        })
+    }
+
     /// Says whether changes wait for the caller's own commit, however long that takes, as when
     /// definitions are made that belong together.
     pub fn hold_commits(&self, holds: bool) {

@@ -141,6 +141,7 @@ impl Written {
             shape: shape.to_vec(),
             element_size: self.element_size,
             fill: self.fill.clone(),
+            fill_beyond: None,
             placement: self.store.placement(),
         };
         let stored = StoredType::Bytes { size: self.element_size, reversed: false };

@@ -148,6 +148,7 @@ impl StoredArray {
             shape: self.shape.clone(),
             element_size: self.element_size,
             fill: self.fill.clone().into(),
+            fill_beyond: None,
             placement: self.placement.clone(),
         };
         let stored = StoredType::Bytes { size: self.element_size, reversed: false };

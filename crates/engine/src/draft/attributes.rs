@@ -19,8 +19,6 @@ pub(crate) struct DraftAttribute {
     pub(crate) name_room: u64,
     pub(crate) data_type: DataType,
     pub(crate) values: Arc<Values>,
-    /// Whether it stands where the file had one of that name, type and length.
-    pub(crate) keeps_place: bool,
 }
 
 impl DraftAttribute {
@@ -32,17 +30,44 @@ impl DraftAttribute {
             name_room: 0,
             data_type: Atomic::Char.into(),
             values: Arc::new(netcdf4::OWN_PROPERTIES.into()),
-            keeps_place: false,
         };
         is_hdf5.then_some(Attribute { source: Source::Draft(draft) })
+    }
+}
+
+/// An attribute, and its place among those that are stored.
+#[derive(Clone)]
+struct Entry {
+    attribute: Attribute,
+    /// `None` for one that was not there, or had another name, when definitions ended last.
+    place: Option<Place>,
+}
+
+#[derive(Clone)]
+struct Place {
+    number: usize,
+    /// Type and length that stand there, where the attribute was set to other values since.
+    form: Option<(DataType, u64)>,
+}
+
+impl Entry {
+    /// Where it stands: libnetcdf writes over what has the same type and length, and makes anew what has not.
+    fn place(&self) -> Option<usize> {
+        let place = self.place.as_ref()?;
+        let is_same = |(data_type, len): &(DataType, u64)| {
+            (self.attribute.data_type(), self.attribute.len()) == (data_type, *len)
+        };
+        place.form.as_ref().is_none_or(is_same).then_some(place.number)
     }
 }
 
 /// Attributes by name, in their order.
 #[derive(Default, Clone)]
 pub(crate) struct AttributeList {
-    attributes: IndexMap<Arc<str>, Attribute>,
+    attributes: IndexMap<Arc<str>, Entry>,
     is_changed: bool,
+    /// Whether something was changed since definitions ended last.
+    is_unsettled: bool,
     /// All of them as readers have them, until one is changed.
     shown: OnceLock<Arc<[Attribute]>>,
 }
@@ -50,8 +75,11 @@ pub(crate) struct AttributeList {
 impl AttributeList {
     /// Those of a file that was opened.
     pub(crate) fn existing(attributes: &[Attribute]) -> Self {
-        let named = attributes.iter().map(|attribute| (attribute.name().into(), attribute.clone()));
-        Self { attributes: named.collect(), ..Self::default() }
+        let entries = attributes.iter().enumerate().map(|(number, attribute)| {
+            let place = Some(Place { number, form: None });
+            (attribute.name().into(), Entry { attribute: attribute.clone(), place })
+        });
+        Self { attributes: entries.collect(), ..Self::default() }
     }
 
     /// Whether any was set, deleted or renamed since the file was opened.
@@ -61,23 +89,39 @@ impl AttributeList {
 
     /// All of them, in their order.
     pub(crate) fn all(&self) -> Arc<[Attribute]> {
-        let shown = self.shown.get_or_init(|| self.attributes.values().cloned().collect());
+        let shown =
+            self.shown.get_or_init(|| self.iter().map(|(_, found)| found.clone()).collect());
         Arc::clone(shown)
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&Attribute> {
-        self.attributes.get(name)
+        self.attributes.get(name).map(|entry| &entry.attribute)
     }
 
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (&Arc<str>, &Attribute)> {
-        self.attributes.iter()
+        self.attributes.iter().map(|(name, entry)| (name, &entry.attribute))
     }
 
     /// The same in the order that HDF5 files have: as libnetcdf leaves them, what was renamed or set to
-    /// another type or length since the file was opened stands behind the others.
+    /// another type or length after definitions had ended stands behind the others.
     pub(crate) fn iter_as_stored(&self) -> impl Iterator<Item = (&Arc<str>, &Attribute)> {
-        let keep = self.attributes.iter().filter(|(_, attribute)| keeps_place(attribute));
-        keep.chain(self.attributes.iter().filter(|(_, attribute)| !keeps_place(attribute)))
+        let mut sorted: Vec<(&Arc<str>, &Entry)> = self.attributes.iter().collect();
+        sorted.sort_by_key(|(_, entry)| entry.place().unwrap_or(usize::MAX));
+        sorted.into_iter().map(|(name, entry)| (name, &entry.attribute))
+    }
+
+    /// Says that definitions ended: the order in which they would be stored now stays.
+    pub(super) fn settle(&mut self) {
+        if !std::mem::take(&mut self.is_unsettled) {
+            return;
+        }
+        let order: Vec<Arc<str>> =
+            self.iter_as_stored().map(|(name, _)| Arc::clone(name)).collect();
+        for (number, name) in order.iter().enumerate() {
+            if let Some(entry) = self.attributes.get_mut(name) {
+                entry.place = Some(Place { number, form: None });
+            }
+        }
     }
 
     /// Sets `name`, at its old place where there is one of that name. One that is set in place keeps the room of
@@ -89,15 +133,18 @@ impl AttributeList {
         values: Arc<Values>,
         is_in_place: bool,
     ) {
-        let is_as_before =
-            |old: &&Attribute| (old.data_type(), old.len()) == (&data_type, values.len() as u64);
-        let keeps_place = self.get(&name).filter(is_as_before).is_some_and(keeps_place);
-        let before = self.get(&name).filter(|_| is_in_place);
-        let name_room = before.map_or(0, Attribute::name_room);
-        let draft =
-            DraftAttribute { name: Arc::clone(&name), name_room, data_type, values, keeps_place };
+        let before = self.attributes.get(&name);
+        let place = before.and_then(|old| {
+            let Place { number, form } = old.place.clone()?;
+            let own = || (old.attribute.data_type().clone(), old.attribute.len());
+            Some(Place { number, form: Some(form.unwrap_or_else(own)) })
+        });
+        let before = before.filter(|_| is_in_place);
+        let name_room = before.map_or(0, |old| old.attribute.name_room());
+        let draft = DraftAttribute { name: Arc::clone(&name), name_room, data_type, values };
+        let source = Source::Draft(draft);
         self.note_change();
-        self.attributes.insert(name, Attribute { source: Source::Draft(draft) });
+        self.attributes.insert(name, Entry { attribute: Attribute { source }, place });
     }
 
     /// Takes `name` away; those behind it move up.
@@ -114,34 +161,27 @@ impl AttributeList {
         room_of: impl FnOnce(&str, u64) -> Defined<u64>,
     ) -> Defined<()> {
         let renamed = self.attributes.get(from).ok_or_else(|| not_found(from))?;
-        let name_room = room_of(from, renamed.name_room())?;
+        let name_room = room_of(from, renamed.attribute.name_room())?;
         if from != &*to && self.attributes.contains_key(&to) {
             return Err(DefinitionFault::NameInUse { what: "attribute", name: to.to_string() });
         }
-        let renamed = std::mem::take(&mut self.attributes).into_iter().map(|(name, attribute)| {
+        let renamed = std::mem::take(&mut self.attributes).into_iter().map(|(name, entry)| {
             if &*name == from {
-                (Arc::clone(&to), attribute.renamed(&to, name_room))
+                let attribute = entry.attribute.renamed(&to, name_room);
+                (Arc::clone(&to), Entry { attribute, place: None })
             } else {
-                (name, attribute)
+                (name, entry)
             }
         });
-        self.note_change();
         self.attributes = renamed.collect();
+        self.note_change();
         Ok(())
     }
 
     fn note_change(&mut self) {
         self.is_changed = true;
+        self.is_unsettled = true;
         self.shown = OnceLock::new();
-    }
-}
-
-/// Whether an attribute stands where the file has it already.
-fn keeps_place(attribute: &Attribute) -> bool {
-    match &attribute.source {
-        Source::Draft(draft) => draft.keeps_place,
-        Source::Renamed { .. } => false,
-        _ => true,
     }
 }
 

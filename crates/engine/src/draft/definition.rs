@@ -247,7 +247,14 @@ impl Draft {
             (parent, Arc::clone(&group.name))
         };
         rename_key(&mut self.unshared_name(parent, &to)?.groups, &from, &to);
-        self.group_mut(id)?.name = to;
+        let creation = self.next_creation();
+        let is_stored = !self.unsettled.contains(&Item::Group(id));
+        let group = self.group_mut(id)?;
+        group.name = to;
+        if is_stored {
+            // As libhdf5 leaves it: a link that is moved is the last one.
+            group.creation = creation;
+        }
         self.renew_paths(id)
     }
 

@@ -77,12 +77,16 @@ pub(crate) struct Draft {
     next_dimension_number: i32,
     /// Counts what is defined, over all kinds.
     next_creation: u64,
+    /// Whether the file, which was opened, has yet to say that it keeps to the classic model.
+    pub(crate) joins_classic_model: bool,
     /// Whether variables that do not say have fill values, and in classic files records that come about.
     pub(crate) fills: bool,
     /// Whether the header of a classic file stays as large as it is.
     holds_header: bool,
     /// What differs from what was committed.
     touched: HashSet<Item>,
+    /// What was defined or changed since definitions ended last.
+    unsettled: HashSet<Item>,
     /// Counts changes of definitions; values and records do not count.
     revision: u64,
 }
@@ -185,9 +189,11 @@ impl Draft {
             types: Vec::new(),
             next_dimension_number: 0,
             next_creation: 1,
+            joins_classic_model: false,
             fills: true,
             holds_header: false,
             touched: HashSet::from([Item::Group(ROOT)]),
+            unsettled: HashSet::new(),
             revision: 0,
         }
     }
@@ -298,6 +304,35 @@ impl Draft {
         self.touched.clear();
     }
 
+    /// Restricts a netCDF-4 file to the classic model.
+    pub(crate) fn keep_to_classic_model(&mut self) {
+        if self.format == Format::NetCdf4 {
+            self.format = Format::NetCdf4Classic;
+            self.joins_classic_model = true;
+            self.touch(Item::Group(ROOT));
+        }
+    }
+
+    /// Says that definitions ended: what stands behind others from now on shows by what is changed after this.
+    pub(crate) fn settle(&mut self) {
+        for item in std::mem::take(&mut self.unsettled) {
+            let list = match item {
+                Item::Group(id) => self
+                    .groups
+                    .get_mut(id.0)
+                    .and_then(Option::as_mut)
+                    .map(|group| &mut group.attributes),
+                Item::Variable(id) => self
+                    .variables
+                    .get_mut(id.0)
+                    .and_then(Option::as_mut)
+                    .map(|variable| &mut variable.attributes),
+                Item::Dimension(_) | Item::Type(_) => None,
+            };
+            list.into_iter().for_each(AttributeList::settle);
+        }
+    }
+
     /// By which of netCDF's rules numbers convert.
     pub(crate) fn rules(&self) -> Rules {
         match self.format {
@@ -315,6 +350,7 @@ impl Draft {
 
     fn touch(&mut self, item: Item) {
         self.touched.insert(item);
+        self.unsettled.insert(item);
         self.revision += 1;
     }
 

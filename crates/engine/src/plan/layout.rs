@@ -36,6 +36,9 @@ pub struct ArrayLayout {
     pub element_size: usize,
     /// One element, in stored form, for what was never written; zeros where no fill is defined.
     pub fill: Arc<[u8]>,
+    /// The same for what lies beyond the stored extent, where that is another: netCDF has a fill value there
+    /// also for what is never filled.
+    pub fill_beyond: Option<Arc<[u8]>>,
     /// Where the elements are.
     pub placement: Placement,
 }

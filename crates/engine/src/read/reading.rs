@@ -97,18 +97,26 @@ impl Reading<'_> {
             let behind = all.iter().map(Vec::as_slice);
             let region: Vec<&[AxisRun]> =
                 before.chain([outside[axis].as_slice()]).chain(behind).collect();
-            self.fill(&region, target)?;
+            let element = self.layout.fill_beyond.as_ref().unwrap_or(&self.layout.fill);
+            self.fill_with(element, &region, target)?;
         }
         Ok(())
     }
 
     /// Writes the fill value to the elements of `region`.
     pub(super) fn fill(&self, region: &Region<'_>, target: &Target<'_, '_>) -> Result<()> {
+        self.fill_with(&self.layout.fill, region, target)
+    }
+
+    fn fill_with(
+        &self,
+        element: &[u8],
+        region: &Region<'_>,
+        target: &Target<'_, '_>,
+    ) -> Result<()> {
         let nowhere = vec![0; region.len()];
-        let source =
-            Source { bytes: &self.layout.fill, start: 0, origin: &nowhere, strides: &nowhere };
-        scatter(&source, region, target)
-            .map_err(|OutOfBounds| self.short(self.layout.fill.len() as u64))
+        let source = Source { bytes: element, start: 0, origin: &nowhere, strides: &nowhere };
+        scatter(&source, region, target).map_err(|OutOfBounds| self.short(element.len() as u64))
     }
 
     /// Bytes from one element to the next along each axis of a row-major block of `shape`.

@@ -236,6 +236,7 @@ impl Session {
     pub(crate) fn end_definitions(&self, room: HeaderRoom) -> Result<()> {
         let mut state = self.alone()?;
         let State { draft, backend, .. } = &mut *state;
+        draft.settle();
         backend.end_definitions(draft, room)
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{StoredMember, StoredType, TypeFault};
+use super::{NoHeap, StoredMember, StoredType, TypeFault};
 use crate::byte_order;
 use crate::convert::{RangeReport, Rules, convert};
 use crate::values::{Kind, Values};
@@ -26,6 +26,22 @@ pub trait HeapWriter {
     /// Appends a null reference of `reference_size` bytes; HDF5's are zeros.
     fn put_null(&mut self, reference_size: usize, into: &mut Vec<u8>) {
         into.resize(into.len() + reference_size, 0);
+    }
+}
+
+/// Whatever is kept here is lost: for values that refer to nothing.
+impl HeapWriter for NoHeap {
+    type Error = std::convert::Infallible;
+
+    fn put(
+        &mut self,
+        _element_count: u64,
+        _bytes: &[u8],
+        reference_size: usize,
+        into: &mut Vec<u8>,
+    ) -> Result<(), Self::Error> {
+        self.put_null(reference_size, into);
+        Ok(())
     }
 }
 

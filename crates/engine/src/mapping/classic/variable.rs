@@ -90,6 +90,7 @@ impl VariableMapping for ClassicVariable {
             shape: layout.shape.clone(),
             element_size: stored.size(),
             fill: fill::stored(variable).into(),
+            fill_beyond: None,
             placement,
         };
         let rules = match contents.header.version {

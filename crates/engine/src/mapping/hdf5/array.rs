@@ -52,6 +52,7 @@ pub(super) fn build(dataset: &Dataset) -> Result<Array> {
         path: Arc::clone(dataset.node().path()),
         storage: Arc::clone(&context.storage),
         fill: fill(dataset, element_size)?,
+        fill_beyond: None,
         placement: match dataspace {
             Dataspace::Null => Placement::Unallocated,
             _ => placement(dataset, &shape, element_size)?,

@@ -43,7 +43,7 @@ pub(crate) use self::reserved::{
     DIMENSION_WITHOUT_VARIABLE, NAME, NOT_A_COORDINATE, OWN_PROPERTIES, PROPERTIES, REFERENCE_LIST,
     is_hidden as is_reserved,
 };
-pub(crate) use self::types::stored_type;
+pub(crate) use self::types::{default_fill, stored_type};
 pub(crate) use self::variable::endianness;
 use super::hdf5::Objects;
 use super::once::Once;

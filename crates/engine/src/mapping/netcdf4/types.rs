@@ -2,9 +2,12 @@
 
 use isotach_format::hdf5::message::datatype::{Datatype, EnumMember, FixedPoint, Member};
 use isotach_format::hdf5::text::text;
+use isotach_model::convert::Rules;
 use isotach_model::data_type::layout::{self, SEQUENCE_BYTES};
 use isotach_model::stored::StoredMember;
-use isotach_model::{Atomic, DataType, Field, ForeignType, StoredType, UserClass, UserType};
+use isotach_model::{
+    Atomic, DataType, Field, ForeignType, NoHeap, StoredType, UserClass, UserType, fill,
+};
 
 use std::sync::Arc;
 
@@ -33,6 +36,17 @@ pub(super) fn data_type(datatype: &Datatype, find: &mut Find<'_>) -> DataType {
         }
         _ => foreign(datatype),
     }
+}
+
+/// One element, as it is stored, of netCDF's own fill value for numbers of a type; `None` for what are none.
+pub(crate) fn default_fill(datatype: &Datatype) -> Option<Arc<[u8]>> {
+    if !matches!(datatype, Datatype::FixedPoint(_) | Datatype::Float(_)) {
+        return None;
+    }
+    let (stored, mut bytes) = (stored_type(datatype), Vec::new());
+    let value = fill::default_fill(stored.number()?);
+    stored.encode(&value, Rules::NETCDF4, &mut NoHeap, &mut bytes).ok()?;
+    Some(bytes.into())
 }
 
 /// True for types that are user-defined ones in netCDF.

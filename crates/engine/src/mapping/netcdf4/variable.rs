@@ -118,6 +118,10 @@ impl VariableMapping for NetCdf4Variable {
         let mut array = self.own_array()?;
         let dimensions = self.dimensions()?;
         array.shape = dimensions.iter().map(Dimension::len).collect();
+        let dataset = &self.member.dataset;
+        if array.shape != array.layout.shape && dataset.fill()?.status != FillStatus::User {
+            array.layout.fill_beyond = types::default_fill(dataset.datatype()?);
+        }
         Ok(Arc::new(array))
     }
 }

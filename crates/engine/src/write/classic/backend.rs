@@ -378,6 +378,7 @@ impl Backend for ClassicBackend {
             shape: layout.shape.clone(),
             element_size: stored.size(),
             fill: stored_fill(variable).into(),
+            fill_beyond: None,
             placement: Placement::Strided {
                 address: layout.begin,
                 strides_bytes: layout.byte_strides,

@@ -202,7 +202,9 @@ impl Maker<'_> {
             Node::Dimension(_) | Node::Type(_) => None,
         };
         let is_related = self.related.contains(&node);
-        if !is_related && list.is_none_or(|list| !list.is_changed()) {
+        let joins_classic_model = node == Node::Group(ROOT) && self.draft.joins_classic_model;
+        let is_changed = list.is_some_and(AttributeList::is_changed);
+        if !is_related && !joins_classic_model && !is_changed {
             return Ok(None);
         }
         origin.check_attributes(0).map_err(|error| error.kind)?;
@@ -219,6 +221,9 @@ impl Maker<'_> {
                 self.scale_attributes(id, &mut attributes)?;
             }
             _ => attributes = origin.hidden_attributes(self.encoding)?,
+        }
+        if joins_classic_model {
+            attributes.push(attributes::classic_model(self.encoding)?);
         }
         if let Some(list) = list {
             self.user_attributes(node, list, known, &mut attributes)?;

@@ -264,6 +264,7 @@ impl Hdf5Backend {
             shape: variable.extent.clone(),
             element_size: written.planned.element_size(),
             fill: written.planned.fill_element(),
+            fill_beyond: written.planned.fill_beyond.clone(),
             placement: written.store.placement(),
         })
     }

@@ -400,12 +400,17 @@ pub(super) fn links(origin: &Origin, members: &[(String, Node, u64)]) -> Encoded
     let mut links = Vec::with_capacity(members.len());
     let mut old: HashSet<&Node> = HashSet::new();
     for link in origin.links.iter() {
-        let node = origin.members.get(link.name());
-        old.extend(node);
-        let name = match node.map(|node| names.get(node)) {
-            Some(None) => continue,
-            Some(Some(name)) => name.as_bytes(),
+        let name = match origin.members.get(link.name()) {
             None => link.name_bytes(),
+            Some(node) => match (node, names.get(node)) {
+                (_, None) => continue,
+                // As libhdf5 leaves it, a group that was moved is the last one.
+                (Node::Group(_), Some(&name)) if *name != **link.name() => continue,
+                (node, Some(name)) => {
+                    old.insert(node);
+                    name.as_bytes()
+                }
+            },
         };
         links.push(new_link(name, link.creation_order, target(&link.target)));
     }

@@ -43,6 +43,8 @@ pub(super) struct Planned {
     pub(super) filters: FilterPipeline,
     /// One element for what is never written, as it is stored; `None` for anything.
     pub(super) fill: Option<Arc<[u8]>>,
+    /// The same for what lies beyond the extent, where that is another.
+    pub(super) fill_beyond: Option<Arc<[u8]>>,
 }
 
 impl Planned {
@@ -60,6 +62,10 @@ impl Planned {
             .ok_or(DefinitionFault::ForeignType { description })?;
         let stored = netcdf4::stored_type(&datatype);
         let fill = fill_bytes(variable, &stored, heap)?;
+        let fill_beyond = match fill {
+            Some(_) => None,
+            None => netcdf4::default_fill(&datatype),
+        };
         let axes = variable.dimensions.iter().map(|&id| {
             let dimension = draft.dimension(id)?;
             Ok((!dimension.is_unlimited).then_some(dimension.len))
@@ -103,6 +109,7 @@ impl Planned {
             edge_chunks_unfiltered,
             pipeline,
             filters,
+            fill_beyond,
             fill,
         })
     }
@@ -136,6 +143,10 @@ impl Planned {
             chunk_shape: dataset.chunk_shape()?.map(<[u64]>::to_vec),
             pipeline: Arc::new(hdf5::pipeline_of(&filters)),
             filters,
+            fill_beyond: match fill.status {
+                FillStatus::User => None,
+                FillStatus::Undefined | FillStatus::Default => netcdf4::default_fill(&datatype),
+            },
             fill: match fill.status {
                 FillStatus::Undefined => None,
                 FillStatus::Default => Some(vec![0; size].into()),
