@@ -32,11 +32,12 @@ pub unsafe extern "C" fn nc_def_dim(
             return Err(Status::EUNLIMIT);
         }
         file.check_define_mode()?;
-        let _phase = file.defining()?;
-        // SAFETY: the caller's string.
-        let name = unsafe { text(name) }?;
-        let len = (!is_unlimited).then_some(len as u64);
-        let defined = group.writing()?.define_dimension(name, len)?;
+        let defined = file.define(|| {
+            // SAFETY: the caller's string.
+            let name = unsafe { text(name) }?;
+            let len = (!is_unlimited).then_some(len as u64);
+            Ok(group.writing()?.define_dimension(name, len)?)
+        })?;
         let dimension = file.writer()?.dimension(defined)?;
         let new = dimension.id();
         file.add_dimension(DimensionNode { group: group.number, dimension, handle: Some(defined) });

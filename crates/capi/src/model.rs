@@ -31,6 +31,7 @@ use crate::file::mode::{Mode, NC_CLASSIC_MODEL, NC_SHARE};
 use crate::file::{Edited, Memory};
 use crate::handle;
 use crate::status::{Outcome, Status};
+use crate::variable::chunk_cache::ChunkCache;
 use crate::variable::hand_over;
 
 /// A file between `nc_open` or `nc_create` and `nc_close`.
@@ -48,6 +49,8 @@ pub(crate) struct OpenFile {
     pub(crate) edited: Option<Edited>,
     /// `None` on disk.
     pub(crate) memory: Option<Memory>,
+    /// The chunk cache that its variables begin with.
+    pub(crate) chunk_cache: ChunkCache,
     /// Held for writing while something is defined or the phase changes, for reading while values move.
     phase: RwLock<Phase>,
     /// What was defined since data mode.
@@ -70,6 +73,15 @@ pub(crate) enum Phase {
     },
     /// Data mode.
     Data,
+}
+
+impl Phase {
+    /// Goes to define mode from data mode.
+    pub(crate) fn begin_definitions(&mut self) {
+        if *self == Self::Data {
+            *self = Self::Redefining { is_stored: false };
+        }
+    }
 }
 
 #[derive(Default)]
@@ -132,6 +144,7 @@ impl OpenFile {
             writer: None,
             edited: None,
             memory: None,
+            chunk_cache: ChunkCache::default(),
             phase: RwLock::new(Phase::Data),
             open_variables: Mutex::default(),
             groups: RwLock::new(groups),
@@ -229,15 +242,27 @@ impl OpenFile {
     /// # Errors
     /// `NC_EPERM`, `NC_ENOTINDEFINE`.
     pub(crate) fn defining(&self) -> Outcome<RwLockWriteGuard<'_, Phase>> {
-        self.writer()?;
         let mut phase = self.phase_mut();
-        if *phase == Phase::Data {
-            if self.has_modes() {
-                return Err(Status::ENOTINDEFINE);
-            }
-            *phase = Phase::Redefining { is_stored: false };
-        }
+        self.check_definable(*phase)?;
+        phase.begin_definitions();
         Ok(phase)
+    }
+
+    /// Defines something, and goes to define mode as [`OpenFile::defining`] does where that works.
+    ///
+    /// # Errors
+    /// Those of [`OpenFile::defining`] and of `make`.
+    pub(crate) fn define<T>(&self, make: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
+        let mut phase = self.phase_mut();
+        self.check_definable(*phase)?;
+        let made = make()?;
+        phase.begin_definitions();
+        Ok(made)
+    }
+
+    fn check_definable(&self, phase: Phase) -> Outcome {
+        self.writer()?;
+        if self.has_modes() && phase == Phase::Data { Err(Status::ENOTINDEFINE) } else { Ok(()) }
     }
 
     /// The name that something is to have instead of its own.
@@ -334,6 +359,10 @@ impl OpenFile {
 
     /// Has the engine know all that was defined.
     fn settle(&self, room: HeaderRoom) -> Outcome {
+        if self.format == Format::NetCdf4Classic {
+            // The file says so from now on.
+            self.writer()?.keep_to_classic_model()?;
+        }
         let mut open_variables = self.open_variables();
         open_variables.iter().try_for_each(|variable| hand_over(variable))?;
         self.writer()?.end_definitions(room)?;

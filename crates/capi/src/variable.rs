@@ -77,6 +77,9 @@ pub unsafe extern "C" fn nc_def_var(
         let along = unsafe { list(dimensions, count) }?;
         let along = along.iter().map(|&id| file.dimension(id));
         let along: Vec<DimensionNode> = along.collect::<Outcome<_>>()?;
+        if type_id < NC_NAT {
+            return Err(Status::EINVAL);
+        }
         let data_type = file.data_type(type_id)?;
         let said = Said::of_new(&file, &along, &data_type)?;
         let handles = along.iter().map(|node| node.handle.ok_or(Status::EPERM));
@@ -95,7 +98,7 @@ pub unsafe extern "C" fn nc_def_var(
 fn check_type(format: Format, id: c_int) -> Outcome {
     match format {
         _ if id == NC_NAT => Err(Status::EBADTYPE),
-        Format::NetCdf4 if id < NC_NAT => Err(Status::EINVAL),
+        // Of negative numbers others look after all else.
         Format::NetCdf4 => Ok(()),
         Format::NetCdf4Classic if id > NC_DOUBLE => Err(Status::ESTRICTNC3),
         Format::NetCdf4Classic => Ok(()),

@@ -217,6 +217,69 @@ fn numbers_of_attributes_follow_deleting_and_renaming() {
 }
 
 #[test]
+fn what_is_made_anew_after_definitions_ended_stands_last_in_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let check = |change: &dyn Fn(&Nc), session: [&str; 4], stored: [&str; 4]| {
+        let file = Nc::create(folder.path(), "a.nc", NC_NETCDF4);
+        for name in ["a", "b", "c", "d"] {
+            assert_eq!(file.put_int(0, name, NC_INT, &[1]), 0);
+        }
+        change(&file);
+        assert_eq!(file.names(0), session);
+        file.close();
+        let file = Nc::open(folder.path(), "a.nc", 0);
+        assert_eq!(file.names(0), stored);
+        file.close();
+    };
+    let rename = |file: &Nc| assert_eq!(file.rename(0, "a", "z"), 0);
+    let put = |file: &Nc, len| assert_eq!(file.put_int(0, "b", NC_INT, &[1, 2][..len]), 0);
+    let end = |file: &Nc| assert_eq!(nc_enddef(file.0), 0);
+    let session = ["z", "b", "c", "d"];
+    let both = |file: &Nc| {
+        rename(file);
+        put(file, 2);
+    };
+    check(&both, session, session);
+    let later = |file: &Nc| {
+        end(file);
+        both(file);
+    };
+    check(&later, session, ["c", "d", "z", "b"]);
+    let twice = |file: &Nc| {
+        end(file);
+        put(file, 2);
+        end(file);
+        rename(file);
+    };
+    check(&twice, session, ["c", "d", "b", "z"]);
+    let back = |file: &Nc| {
+        end(file);
+        put(file, 2);
+        put(file, 1);
+    };
+    check(&back, ["a", "b", "c", "d"], ["a", "b", "c", "d"]);
+}
+
+#[test]
+fn a_file_that_is_changed_by_the_classic_model_keeps_to_it() {
+    let folder = tempfile::tempdir().unwrap();
+    Nc::create(folder.path(), "a.nc", NC_NETCDF4).close();
+    let format = |flags| {
+        let file = Nc::open(folder.path(), "a.nc", flags);
+        let mut format = 0;
+        // SAFETY: a place for a number.
+        assert_eq!(unsafe { nc_inq_format(file.0, &mut format) }, 0);
+        assert_eq!(file.names(NC_GLOBAL), [""; 0]);
+        file.close();
+        format
+    };
+    let read_only = format(NC_CLASSIC_MODEL);
+    assert_eq!([read_only, format(0)], [4, 3]);
+    let changed = format(NC_CLASSIC_MODEL | NC_WRITE);
+    assert_eq!([changed, format(0)], [4, 4]);
+}
+
+#[test]
 fn what_grows_needs_define_mode() {
     let folder = tempfile::tempdir().unwrap();
     for format in FORMATS {

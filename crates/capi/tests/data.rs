@@ -122,6 +122,25 @@ fn a_dimension_is_as_long_as_variables_that_lie_beside_its_group() {
 }
 
 #[test]
+fn records_that_a_variable_has_not_are_fill_even_where_it_is_not_filled() {
+    let _alone = alone();
+    let mut file = Fixture::new(NC_NETCDF4);
+    let time = file.dimension(c"t", 0);
+    let long = file.variable(c"long", NC_INT, &[time]);
+    let short = file.variable(c"short", NC_INT, &[time]);
+    // SAFETY: no fill value.
+    assert_eq!(unsafe { nc_def_var_fill(file.id, short, 1, null()) }, 0);
+    assert_eq!(file.put(long, &[0], &[3], &[1, 2, 3]), 0);
+    assert_eq!(file.put(short, &[0], &[1], &[9]), 0);
+    for mode in [NC_WRITE, 0] {
+        assert_eq!(file.get(short, &[0], &[3]), Ok(vec![9, -2_147_483_647, -2_147_483_647]));
+        file.reopen(mode);
+    }
+    assert_eq!(file.get(short, &[0], &[3]), Ok(vec![9, -2_147_483_647, -2_147_483_647]));
+    assert_eq!(nc_close(file.id), 0);
+}
+
+#[test]
 fn a_whole_variable_has_the_records_that_there_are() {
     let _alone = alone();
     for mode in FORMATS {

@@ -395,7 +395,7 @@ fn filters_that_cannot_be_are_refused_at_once() {
     // A block larger than the variable.
     assert_eq!(add_filter(id, v, 4, &[32, 32]), Status::EINVAL);
     assert_eq!(add_filter(id, v, 5000, &[]), Status::ENOFILTER);
-    assert_eq!(add_filter(id, v, 1 << 20, &[]), Status::ENOFILTER);
+    assert_eq!(add_filter(id, v, 1 << 20, &[]), Status::EHDFERR);
     assert_eq!(nc_inq_filter_avail(id, 5000), Status::ENOFILTER.0);
     assert_eq!(filters(id, v), []);
 

@@ -90,7 +90,7 @@ fn faults_come_in_netcdfs_order() {
             null_mut(),
             null_mut()
         )),
-        EBADTYPE
+        EBADFIELD
     );
     assert_eq!(call!(nc_inq_compound_fieldtype(file, compound, 1, null_mut())), EBADFIELD);
     let index =
@@ -106,7 +106,8 @@ fn faults_come_in_netcdfs_order() {
     assert_eq!(equal, 1);
     assert_eq!(field(compound, NC_INT), ETYPDEFINED);
     assert_eq!(nc_close(file), 0);
-    assert_eq!(opaque(file, 3, c"a/b"), EBADID);
+    // Of a file that was closed another test may have the id.
+    assert_eq!(opaque(-1, 3, c"a/b"), EBADID);
 
     let file = folder.create(NC_NETCDF4 | NC_CLASSIC_MODEL);
     assert_eq!([opaque(file, 3, c"a/b"), opaque(file, 0, c"a")], [EBADNAME, ESTRICTNC3]);

@@ -27,28 +27,28 @@ pub unsafe extern "C" fn nc_rename_att(
         }
         // SAFETY: the caller's strings.
         let (name, new) = unsafe { (text(name), text(new)) };
-        let (holder, name, new) = match file.is_hdf5() {
+        if name == Err(Status::EINVAL) {
+            return Err(Status::EINVAL);
+        }
+        let (holder, new) = match file.is_hdf5() {
             true => {
-                let (name, new) = (name?, new_hdf5_name(&file, new)?);
-                (Holder::of(Arc::clone(&file), group, variable)?, name, new)
+                let new = new_hdf5_name(&file, new)?;
+                (Holder::of(Arc::clone(&file), group, variable)?, new)
             }
-            false => {
-                let holder = Holder::of(Arc::clone(&file), group, variable)?;
-                let new = checked(new?)?;
-                // There is no attribute of a name that cannot be.
-                let missing =
-                    |status| if status == Status::EBADNAME { Status::ENOTATT } else { status };
-                (holder, name.map_err(missing)?, new)
-            }
+            false => (Holder::of(Arc::clone(&file), group, variable)?, checked(new?)?),
         };
         let phase = file.phase_mut();
-        let found = holder.attribute(name)?;
         // Which of two faults is told depends on the format.
         let is_taken = holder.attribute(&new)?.is_some();
-        if is_taken && (file.is_hdf5() || found.is_some()) {
+        if is_taken && file.is_hdf5() {
             return Err(Status::ENAMEINUSE);
         }
-        let found = found.filter(|_| !holder.is_special(name)).ok_or(Status::ENOTATT)?;
+        let name = file.sought_name(name, Status::ENOTATT)?;
+        let found = holder.attribute(&name)?.filter(|_| !holder.is_special(&name));
+        let found = found.ok_or(Status::ENOTATT)?;
+        if is_taken {
+            return Err(Status::ENAMEINUSE);
+        }
         file.check_name_room(*phase, &new, found.name())?;
         holder.rename(found.name(), &new)
     })
@@ -71,18 +71,18 @@ pub unsafe extern "C" fn nc_del_att(group: c_int, variable: c_int, name: *const 
         let (file, group) = handle::group(group)?;
         // SAFETY: the caller's string.
         let name = unsafe { text(name) };
+        if name == Err(Status::EINVAL) {
+            return Err(Status::EINVAL);
+        }
         if file.is_hdf5() {
-            name?;
             file.writer()?;
         }
         file.check_define_mode()?;
         let _phase = file.defining()?;
         let holder = Holder::of(file.clone(), group, variable)?;
+        let name = name.map_err(|_| Status::ENOTATT)?;
         // Only in classic files the name is looked for in composed form.
-        let name = match file.is_hdf5() {
-            true => name?.into(),
-            false => normalized(name?),
-        };
+        let name = if file.is_hdf5() { name.into() } else { normalized(name) };
         holder.delete(&name)
     })
 }

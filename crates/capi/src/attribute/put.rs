@@ -169,7 +169,7 @@ fn check_hdf5(
         if file.has_modes() {
             return Err(Status::ENOTINDEFINE);
         }
-        *phase = Phase::Redefining { is_stored: false };
+        phase.begin_definitions();
     }
     if type_id == NC_NAT {
         return Err(Status::EBADTYPE);

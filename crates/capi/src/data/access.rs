@@ -6,9 +6,9 @@
 use std::ffi::c_int;
 use std::sync::{Arc, RwLockReadGuard};
 
-use isotach::Dimension;
 use isotach::model::selection::{Axis, Selection};
 use isotach::model::{Atomic, DataType};
+use isotach::{Dimension, Variable};
 
 use super::map;
 use crate::model::{GroupNode, OpenFile, Phase, VariableNode};
@@ -86,10 +86,12 @@ struct Request<'r> {
     file: &'r OpenFile,
     direction: Direction,
     kind: Kind,
-    data_type: &'r DataType,
+    variable: &'r Variable,
     memory: Option<Atomic>,
     shape: Vec<u64>,
     unlimited: Vec<bool>,
+    /// Whether the first dimension is an unlimited one of the variable's own group.
+    has_records: bool,
     start: Vec<u64>,
     count: Vec<u64>,
     /// As the caller gave them; all 1 where he gave none.
@@ -193,9 +195,12 @@ impl Access {
             file,
             direction,
             kind: self.kind,
-            data_type: node.variable.data_type(),
+            variable: &node.variable,
             memory: self.memory,
             unlimited: dimensions.iter().map(Dimension::is_unlimited).collect(),
+            has_records: dimensions.first().is_some_and(|first| {
+                first.is_unlimited() && first.group() == node.variable.group_path()
+            }),
             shape,
             start: start.unwrap_or_else(|| vec![0; rank]),
             count,
@@ -235,6 +240,9 @@ impl Request<'_> {
                 return Err(Status::ESTRIDE);
             }
             self.check_bounds_hdf5()?;
+            if self.direction == Direction::Put && self.is_read_only() && self.grows()? {
+                return Err(Status::EHDFERR);
+            }
         } else {
             self.check_phase()?;
             self.check_text()?;
@@ -254,7 +262,7 @@ impl Request<'_> {
     /// Strides in a classic file: whoever goes through all elements one by one finds those beyond the end
     /// last.
     fn check_strided(&self) -> Outcome<Option<Wanted>> {
-        let is_user = self.memory.is_some() && self.data_type.atomic().is_none();
+        let is_user = self.memory.is_some() && self.variable.data_type().atomic().is_none();
         if is_user {
             return Err(Status::EBADTYPE);
         }
@@ -278,7 +286,7 @@ impl Request<'_> {
     }
 
     fn check_mapped(&self) -> Outcome<Option<Wanted>> {
-        if self.data_type.atomic().is_none() {
+        if self.variable.data_type().atomic().is_none() {
             return Err(Status::EMAPTYPE);
         }
         self.check_text()?;
@@ -293,7 +301,7 @@ impl Request<'_> {
         match self.direction {
             Direction::Get => axes.rev().try_for_each(|axis| self.check_corner(axis))?,
             Direction::Put => {
-                let first = usize::from(self.unlimited[0]);
+                let first = usize::from(self.has_records);
                 axes.skip(first).try_for_each(|axis| self.check_corner(axis))?;
             }
         }
@@ -347,7 +355,7 @@ impl Request<'_> {
     /// Text goes with text only.
     fn check_text(&self) -> Outcome {
         let Some(memory) = self.memory else { return Ok(()) };
-        let stored = self.data_type.atomic();
+        let stored = self.variable.data_type().atomic();
         let is_text = [stored == Some(Atomic::Char), memory == Atomic::Char];
         if is_text[0] == is_text[1] { Ok(()) } else { Err(Status::ECHAR) }
     }
@@ -355,7 +363,7 @@ impl Request<'_> {
     /// Numbers go with numbers only, strings with strings.
     fn check_type(&self) -> Outcome {
         let Some(memory) = self.memory else { return Ok(()) };
-        let Some(stored) = self.data_type.atomic() else { return Err(Status::EBADTYPE) };
+        let Some(stored) = self.variable.data_type().atomic() else { return Err(Status::EBADTYPE) };
         let is_string = [stored == Atomic::String, memory == Atomic::String];
         if is_string[0] == is_string[1] { Ok(()) } else { Err(Status::EBADTYPE) }
     }
@@ -413,6 +421,16 @@ impl Request<'_> {
     /// True where writing beyond the end makes the dimension longer.
     fn may_grow(&self, axis: usize) -> bool {
         self.direction == Direction::Put && self.unlimited[axis]
+    }
+
+    /// True for a request that reaches beyond what the variable has itself.
+    fn grows(&self) -> Outcome<bool> {
+        let array = self.variable.array()?;
+        let axes = self.start.iter().zip(&self.count).zip(&self.stride).zip(&array.layout.shape);
+        let is_beyond = |(((&start, &count), &stride), &len): (((&u64, &u64), &i64), &u64)| {
+            !Axis::range(start, count, stride).fits(len)
+        };
+        Ok(!self.count.contains(&0) && axes.into_iter().any(is_beyond))
     }
 
     fn is_record(&self, axis: usize) -> bool {

@@ -56,9 +56,9 @@ pub(super) unsafe fn put(
     let reached = reach_records(&transfer).and(transfer.misfit.map_or(Ok(()), Err));
     reached.map_err(|status| transfer.refused(status))?;
     let is_in_range = match &transfer.map {
-        _ if len == 0 => writer(&file, &transfer).map(|_| true)?,
+        _ if len == 0 => writer(&file, &transfer).map(|_| true),
         // SAFETY: by this function's contract.
-        None => write(&file, &transfer, unsafe { std::slice::from_raw_parts(from.cast(), len) })?,
+        None => write(&file, &transfer, unsafe { std::slice::from_raw_parts(from.cast(), len) }),
         Some(map) => {
             let mut elements: Vec<u8> = Vec::new();
             elements.try_reserve_exact(len).map_err(|_| Status::ENOMEM)?;
@@ -67,9 +67,11 @@ pub(super) unsafe fn put(
                 // SAFETY: by this function's contract, that of the map.
                 elements.extend_from_slice(unsafe { std::slice::from_raw_parts(element, size) });
             });
-            write(&file, &transfer, &elements)?
+            write(&file, &transfer, &elements)
         }
     };
+    // What lies beyond is told after all that lies inside.
+    let is_in_range = is_in_range.or_else(|status| transfer.end(true).and(Err(status)))?;
     file.share()?;
     transfer.end(is_in_range)
 }

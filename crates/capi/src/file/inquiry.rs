@@ -93,14 +93,14 @@ pub unsafe extern "C" fn nc_inq_format_extended(
 /// Writes nothing: that takes a library that logs.
 #[unsafe(no_mangle)]
 pub extern "C" fn nc_show_metadata(id: c_int) -> c_int {
-    answer(|| handle::file(id).map(drop))
+    answer(|| handle::any_file(id).map(drop))
 }
 
 /// Tells the processor of a Cray T3E that a file belongs to: the first one.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_base_pe(id: c_int, processor: *mut c_int) -> c_int {
     answer(|| {
-        handle::file(id)?;
+        handle::any_file(id)?;
         // SAFETY: the caller's place.
         unsafe { put(processor, 0) };
         Ok(())
@@ -110,5 +110,5 @@ pub unsafe extern "C" fn nc_inq_base_pe(id: c_int, processor: *mut c_int) -> c_i
 /// Takes any processor of a Cray T3E for a file, which stays with the first one.
 #[unsafe(no_mangle)]
 pub extern "C" fn nc_set_base_pe(id: c_int, _processor: c_int) -> c_int {
-    answer(|| handle::file(id).map(drop))
+    answer(|| handle::any_file(id).map(drop))
 }

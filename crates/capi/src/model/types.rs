@@ -267,9 +267,11 @@ impl OpenFile {
         }
     }
 
-    /// Forgets what was found in the file.
+    /// Forgets what was found in the file; what is only being defined stays.
     pub(super) fn forget_types(&self) {
-        *self.types.write().unwrap_or_else(PoisonError::into_inner) = Types::default();
+        let mut types = self.types.write().unwrap_or_else(PoisonError::into_inner);
+        types.nodes.retain(|node| node.user.is_none());
+        types.is_complete = false;
     }
 
     fn with_types<T>(&self, look: impl FnOnce(&Types) -> Outcome<T>) -> Outcome<T> {
@@ -287,10 +289,11 @@ impl OpenFile {
         let node = |(group, user): &(u16, Arc<UserType>)| {
             Arc::new(TypeNode::existing(*group, user, |part| Types::id_of(&found, part)))
         };
-        let nodes = found.iter().map(node).collect();
+        let nodes: Vec<_> = found.iter().map(node).collect();
         let mut types = self.types.write().unwrap_or_else(PoisonError::into_inner);
         if !types.is_complete {
-            *types = Types { nodes, is_complete: true };
+            types.nodes.splice(0..0, nodes);
+            types.is_complete = true;
         }
         look(&types)
     }

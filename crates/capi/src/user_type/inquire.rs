@@ -301,7 +301,11 @@ impl WantedField {
     unsafe fn answer(self, group: c_int, id: c_int, index: c_int) -> c_int {
         answer(|| {
             let node = user_type(group, id)?;
-            let TypeClass::Compound(fields) = &node.class else { return Err(Status::EBADTYPE) };
+            let fields = match &node.class {
+                TypeClass::Compound(fields) => fields.as_slice(),
+                TypeClass::Opaque => &[],
+                TypeClass::Enum { .. } | TypeClass::Vlen { .. } => return Err(Status::EBADTYPE),
+            };
             let index = usize::try_from(index).map_err(|_| Status::EBADFIELD)?;
             let field = fields.get(index).ok_or(Status::EBADFIELD)?;
             // SAFETY: the caller's room for a name, places for numbers, and as many lengths as axes.
@@ -449,7 +453,7 @@ pub unsafe extern "C" fn nc_inq_type_equal(
             false
         } else {
             let file_of = |group, id| -> Outcome<_> {
-                let (file, _) = handle::group(group)?;
+                let file = handle::file(group)?;
                 file.user_type(id)?;
                 Ok(file)
             };

@@ -10,6 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::definition::netcdf4;
 use super::find;
 use crate::boundary::{answer, put};
+use crate::model::{OpenFile, VariableNode};
 use crate::status::{Outcome, Status};
 
 /// Bytes, places and preemption of a cache.
@@ -135,7 +136,7 @@ pub extern "C" fn nc_set_var_chunk_cache(
     answer(|| {
         netcdf4(group)?;
         let cache = ChunkCache::new(bytes, slot_count, preemption)?;
-        find(group, id)?.said().cache = cache.take_effect();
+        find(group, id)?.said().cache = Some(cache.take_effect());
         Ok(())
     })
 }
@@ -150,8 +151,7 @@ pub unsafe extern "C" fn nc_get_var_chunk_cache(
     preemption: *mut f32,
 ) -> c_int {
     answer(|| {
-        netcdf4(group)?;
-        let cache = find(group, id)?.said().cache;
+        let cache = cache_of(&*netcdf4(group)?, &*find(group, id)?);
         // SAFETY: the caller's places for the three.
         unsafe { put_cache(cache, bytes, slot_count, preemption) };
         Ok(())
@@ -174,7 +174,7 @@ pub extern "C" fn nc_set_var_chunk_cache_ints(
         let preemption = if preemption < 0 { 0.75 } else { preemption as f32 / 100.0 };
         let cache = ChunkCache::new(bytes, count(slot_count), preemption)?;
         netcdf4(group).map_err(|_| Status::EBADID)?;
-        find(group, id)?.said().cache = cache.take_effect();
+        find(group, id)?.said().cache = Some(cache.take_effect());
         Ok(())
     })
 }
@@ -189,12 +189,17 @@ pub unsafe extern "C" fn nc_get_var_chunk_cache_ints(
     preemption: *mut c_int,
 ) -> c_int {
     answer(|| {
-        netcdf4(group).map_err(|_| Status::EBADID)?;
-        let cache = find(group, id)?.said().cache;
+        let file = netcdf4(group).map_err(|_| Status::EBADID)?;
+        let cache = cache_of(&file, &*find(group, id)?);
         // SAFETY: the caller's places for the three.
         unsafe { put_ints(cache, MEBIBYTE, mebibytes, slot_count, preemption) };
         Ok(())
     })
+}
+
+/// What variables have from the time when their file was opened, or what was said since.
+fn cache_of(file: &OpenFile, node: &VariableNode) -> ChunkCache {
+    node.said().cache.unwrap_or(file.chunk_cache)
 }
 
 /// # Safety

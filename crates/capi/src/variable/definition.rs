@@ -38,7 +38,8 @@ pub(crate) struct Said {
     pub(crate) quantization: Option<Quantization>,
     /// What `nc_inq_var_fill` tells as the mode; `None` where the file tells.
     pub(crate) no_fill: Option<c_int>,
-    pub(crate) cache: ChunkCache,
+    /// `None` for what there was when the file was opened: then it is the file's.
+    pub(crate) cache: Option<ChunkCache>,
 }
 
 /// Chunks, filters, byte order.
@@ -75,7 +76,7 @@ impl Said {
             storage: Some(Storage { kind, chunk_shape, filters, endianness }),
             quantization: None,
             no_fill: Some(fill::mode_of_new(file, data_type)?),
-            cache: ChunkCache::default(),
+            cache: Some(ChunkCache::default()),
         })
     }
 
@@ -182,7 +183,7 @@ impl VariableNode {
         if storage.kind == StorageKind::Chunked
             && let Some(shape) = &storage.chunk_shape
         {
-            said.cache.make_room_for(chunk_bytes(&self.variable, shape));
+            said.cache.get_or_insert_default().make_room_for(chunk_bytes(&self.variable, shape));
         }
         said.storage = Some(storage);
         Ok(())

@@ -58,7 +58,10 @@ pub extern "C" fn nc_def_var_deflate(
 #[unsafe(no_mangle)]
 pub extern "C" fn nc_def_var_fletcher32(group: c_int, id: c_int, fletcher32: c_int) -> c_int {
     answer(|| {
-        define(group, id, |_| Ok(()))?;
+        define(group, id, |node| match node.variable.dimensions()?.is_empty() {
+            true => Err(Status::EINVAL),
+            false => Ok(()),
+        })?;
         if fletcher32 != 0 { add_bare(group, id, registry::FLETCHER32) } else { Ok(()) }
     })
 }
@@ -81,7 +84,7 @@ pub extern "C" fn nc_def_var_szip(
 ///
 /// # Errors
 /// In this order: `NC_EBADID`, `NC_ENOTVAR`, `NC_EFILTER` for elements of no fixed size, `NC_ENOTNC4`,
-/// `NC_EINDEFINE` in data mode, `NC_ELATEDEF`, then what is wrong with the filter.
+/// `NC_EINDEFINE` in data mode, `NC_EINVAL` for scalars, `NC_ELATEDEF`, then what is wrong with the filter.
 pub(super) fn add(group: c_int, id: c_int, filter: u32, parameters: &[u32]) -> Outcome {
     let node = find(group, id)?;
     if has_pointers(node.variable.data_type()) {
@@ -91,6 +94,9 @@ pub(super) fn add(group: c_int, id: c_int, filter: u32, parameters: &[u32]) -> O
     let phase = file.phase_mut();
     if *phase == Phase::Data {
         return Err(Status::EINDEFINE);
+    }
+    if node.variable.dimensions()?.is_empty() {
+        return Err(Status::EINVAL);
     }
     check_open(&node)?;
     node.change_storage(|storage| {
@@ -115,16 +121,13 @@ fn checked(
     filter: u32,
     parameters: &[u32],
 ) -> Outcome<u16> {
-    let along = variable.dimensions()?;
-    if along.is_empty() {
-        return Err(Status::EINVAL);
-    }
-    let filter = u16::try_from(filter).map_err(|_| Status::ENOFILTER)?;
+    let filter = u16::try_from(filter).map_err(|_| Status::EHDFERR)?;
     let other = match (filter, parameters) {
         (registry::DEFLATE, [0..=MAX_DEFLATE_LEVEL]) => registry::SZIP,
         (registry::DEFLATE, [_]) => return Err(Status::EINVAL),
         (registry::SZIP, &[_, pixels]) => {
-            let fits = pixels <= MAX_PIXELS_PER_BLOCK && u64::from(pixels) <= elements(&along);
+            let fits = pixels <= MAX_PIXELS_PER_BLOCK
+                && u64::from(pixels) <= elements(&variable.dimensions()?);
             if !fits || pixels % 2 == 1 {
                 return Err(Status::EINVAL);
             }

@@ -63,10 +63,10 @@ fn record_variable(id: c_int, variable: c_int, record: c_int) -> Outcome<Option<
     }
     // SAFETY: as above.
     let data_type = asked(|data_type| unsafe { nc_inq_vartype(id, variable, data_type) })?;
-    // What has no size here counts as nothing.
-    let element = usize::try_from(nctypelen(data_type)).unwrap_or(0);
-    let size = count.iter().try_fold(element, |size, len| size.checked_mul(*len));
-    Ok(Some(RecordVariable { id: variable, count, size: size.ok_or(Status::EINVAL)? }))
+    // Of what has no size here the original tells -1 for each element.
+    let element = nctypelen(data_type) as usize;
+    let size = count.iter().fold(element, |size, len| size.wrapping_mul(*len));
+    Ok(Some(RecordVariable { id: variable, count, size }))
 }
 
 /// Moves one record: `data` has an address for each variable, or NULL where it is not wanted.

@@ -129,7 +129,7 @@ fn told(routine: &'static str, id: c_int, status: c_int) -> c_int {
 /// A memory map in elements, where the caller's is in bytes.
 ///
 /// # Errors
-/// What asking for the variable gives; `NC_EBADTYPE` where its elements have no size here.
+/// What asking for the variable gives.
 ///
 /// # Safety
 /// `map` has an element for each dimension.
@@ -145,11 +145,9 @@ unsafe fn distances(id: c_int, variable: c_int, map: *const c_long) -> Outcome<V
     if status != 0 {
         return Err(Status(status));
     }
+    // Of types without mapped access the length is -1; who takes the map refuses them.
     let size = c_long::from(nctypelen(data_type));
-    if size < 1 {
-        return Err(Status::EBADTYPE);
-    }
     // SAFETY: by this function's contract.
     let map = unsafe { list(map, usize::try_from(rank).unwrap_or(0)) }?;
-    Ok(map.iter().map(|distance| (distance / size) as isize).collect())
+    Ok(map.iter().map(|distance| distance.wrapping_div(size) as isize).collect())
 }
