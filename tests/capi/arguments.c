@@ -15,7 +15,7 @@ static struct {
     struct choices choices;
     int ncid, varid, dimid;
     nc_type type;
-    const char *name;
+    const char *name, *path;
     int hazard;
 } call;
 
@@ -74,6 +74,18 @@ int pick_ncid(const char *argument)
     return call.ncid;
 }
 
+/* Whether values are put whose type the variable does not take: in netCDF-4 files the original has made
+ * records for them when it refuses them. */
+static int grows_and_fails(void)
+{
+    nc_type type = NC_NAT;
+    int is_typed = has("nc_put_var") && !is(call.function, "nc_put_var") && !is(call.function, "nc_put_var1")
+                   && !is(call.function, "nc_put_vara") && !is(call.function, "nc_put_vars")
+                   && !is(call.function, "nc_put_varm");
+    return is_typed && nc_inq_vartype(call.ncid, call.varid, &type) == NC_NOERR
+           && (has("_string") ? type != NC_STRING : type >= NC_STRING);
+}
+
 int pick_varid(const char *argument)
 {
     int count = 0;
@@ -85,6 +97,8 @@ int pick_varid(const char *argument)
     call.varid = choice > count ? wrong[choice - count - 1]
                                 : (choice + usual + count + 2) % (count + 1) - 1;
     if (call.varid == -1 && call.plan.strategy == USUAL && usual == 0)
+        call.varid = 0;
+    if (call.plan.strategy == RANDOM && grows_and_fails())
         call.varid = 0;
     log_add("%d", call.varid);
     return call.varid;
@@ -115,7 +129,7 @@ static const struct {
     {"cmode", 7, {0, 4, 0x200, 0x20, 0x1000, 0x1100, 0x8, 0x100, 0x220, 0x1020, 0x1200, 0x10000}, 12, 0},
     {"mode", 2, {0, 1, 0x1000, 0x8, 0x100000, 0x10000}, 6, 0},
     {"deflate", 2, {1, 0, 2}, 3, 0},
-    {"deflate_level", 3, {4, 0, 9, 10, -1}, 5, 0},
+    {"deflate_level", 3, {4, 0, 9, 10, -1}, 5, 2},
     {"shuffle", 2, {1, 0, 2}, 3, 0},
     {"fletcher32", 2, {1, 0, 2, -1}, 4, 0},
     {"endian", 3, {0, 1, 2, 3, -1}, 5, 0},
@@ -130,7 +144,7 @@ static const struct {
     {"no_fill", 2, {0, 1, 2}, 3, 0},
     {"nsd", 3, {3, 1, 7, 0, 8, 16, 30, -1}, 8, 0},
     {"options_mask", 2, {32, 4, 0, 1000}, 4, 0},
-    {"pixels_per_block", 2, {32, 4, 3, 0, 64}, 5, 0},
+    {"pixels_per_block", 2, {32, 4, 64, 3, 0}, 5, 2},
     {"quantize_mode", 4, {1, 2, 3, 0, 4, -1}, 6, 0},
     {"storage", 3, {0, 1, 2, 3, -1}, 5, 0},
     {"h_minfree", 2, {0, 100}, 2, 0},
@@ -178,9 +192,16 @@ static long long pick_integer(const char *argument)
     return lengths[choose(argument, 4, 0, 0)];
 }
 
+static int open_at(const char *path);
+
 int pick_int(const char *argument)
 {
-    int value = (int)pick_integer(argument);
+    int value = (int)pick_integer(argument), id;
+    /* What is open for reading libhdf5 does not open for changing, nor the other way round. A fill mode that
+     * is none changes nothing. */
+    if (call.plan.strategy == RANDOM && has("open") && is(argument, "mode") && call.path
+        && (id = open_at(call.path)) != 0)
+        value = nc_set_fill(id, 77, NULL) == NC_EPERM ? value & ~NC_WRITE : value | NC_WRITE;
     log_add("%d", value);
     return value;
 }
@@ -238,8 +259,10 @@ nc_type pick_type(const char *argument)
     int usual = has("enum") ? 13 : has("opaque") ? 14 : has("vlen") ? 15 : has("compound") ? 12 : 0;
     if (is(argument, "base_typeid") || is(argument, "field_typeid"))
         usual = 0;
-    /* Sequences of what is no type the original takes all the same, and cannot store them. */
-    int is_trap = call.plan.strategy == RANDOM && has("def_vlen");
+    /* Sequences of what is no type the original takes all the same, and attributes of it, and then it cannot
+     * store the file. */
+    int is_trap = call.plan.strategy == RANDOM && (has("def_vlen") || has("put_att") || has("attput"))
+                  && (fixture.format == NC_FORMAT_NETCDF4 || fixture.format == NC_FORMAT_NETCDF4_CLASSIC);
     int choice = choose(argument, right, is_trap ? 0 : WRONG, COUNT(fitting) - right);
     if (choice >= right + WRONG)
         call.type = fitting[choice - WRONG];
@@ -249,6 +272,11 @@ nc_type pick_type(const char *argument)
         call.type = choice ? fitting[choice] : POINT;
     else
         call.type = fitting[(choice + usual) % right];
+    int class = NC_COMPOUND;
+    if (call.plan.strategy == RANDOM && has("compound_field") && call.type > NC_MAX_ATOMIC_TYPE)
+        nc_inq_user_type(call.ncid, call.type, NULL, NULL, NULL, NULL, &class);
+    if (class != NC_COMPOUND)
+        call.type = NC_INT;
     log_add("%d", call.type);
     return call.type;
 }
@@ -289,16 +317,22 @@ static int kinds_of(int group, const char *name)
     return kinds;
 }
 
-static int is_own_dimension(void)
+static int is_among(const int *ids, int count, int id)
 {
-    static int dimids[NC_MAX_DIMS];
-    int count = 0;
-    if (nc_inq_dimids(call.ncid, &count, dimids, 0) != NC_NOERR)
-        return 0;
     for (int i = 0; i < count; i++)
-        if (dimids[i] == call.dimid)
+        if (ids[i] == id)
             return 1;
     return 0;
+}
+
+/* Whether the dimension belongs to the group of the call, and is of a fixed length. */
+static int is_own_and_fixed(void)
+{
+    static int ids[NC_MAX_DIMS];
+    int count = 0;
+    if (nc_inq_dimids(call.ncid, &count, ids, 0) != NC_NOERR || !is_among(ids, count, call.dimid))
+        return 0;
+    return nc_inq_unlimdims(call.ncid, &count, ids) == NC_NOERR && !is_among(ids, count, call.dimid);
 }
 
 /* The same in long sequences: a name that a thing of another kind has, or had, in a netCDF-4 file. Later
@@ -312,11 +346,17 @@ static const char *name_for_sequence(const char *name)
                : has("grp")                ? GROUP
                : has("nc_def_") || renames ? TYPE
                                            : 0;
+    /* Names that netCDF keeps for itself the original gives to attributes, which it does not show then. */
+    if (has("rename_att") || has("attrename"))
+        return is(name, "NAME") || name[0] == '_' ? "fresh" : name;
     int defines = has("nc_def_") || has("dimdef") || has("vardef") || renames;
     if (!defines || (fixture.format != NC_FORMAT_NETCDF4 && fixture.format != NC_FORMAT_NETCDF4_CLASSIC))
         return name;
     if (kind == GROUP && renames)
         nc_inq_grp_parent(call.ncid, &group);
+    /* The original takes the new name of a variable as it is spelt. */
+    if (renames && kind == VARIABLE && is(name, "e\xcc\x81t\xc3\xa9"))
+        name = "\xc3\xa9t\xc3\xa9";
     kinds = kinds_of(group, name);
     if (renames && kind == DIMENSION && nc_inq_dimname(group, call.dimid, old) == NC_NOERR)
         kinds |= kinds_of(group, old);
@@ -324,8 +364,9 @@ static const char *name_for_sequence(const char *name)
         kinds |= kinds_of(group, old);
     else
         old[0] = 0;
-    /* The original takes a dimension for one of the group that is named. */
-    if (renames && kind == DIMENSION && !is_own_dimension())
+    /* The original takes a dimension for one of the group that is named, and loses variables along one that is
+     * unlimited. */
+    if (renames && kind == DIMENSION && !is_own_and_fixed())
         return "/";
     if (!(kinds & ~kind))
         return name;
@@ -369,15 +410,13 @@ const char *pick_name(const char *argument)
     return call.name;
 }
 
-/* A classic file has one user: the original keeps what others do not know of. */
-static int is_in_use(const char *path)
+/* An id of the file at a path, or 0. */
+static int open_at(const char *path)
 {
-    char used[NC_MAX_NAME + 1];
-    size_t length;
-    for (int i = 0; i < fixture.id_count && is_random_classic(); i++)
-        if (nc_inq_path(fixture.ids[i], &length, NULL) == NC_NOERR && length <= NC_MAX_NAME
-            && nc_inq_path(fixture.ids[i], NULL, used) == NC_NOERR && is(used, path))
-            return 1;
+    static char found[4096];
+    for (int i = 0; i < fixture.id_count; i++)
+        if (nc_inq_path(fixture.ids[i], NULL, found) == NC_NOERR && is(found, path))
+            return fixture.ids[i];
     return 0;
 }
 
@@ -388,8 +427,12 @@ const char *pick_path(const char *argument)
     enum { RIGHT = 3 };
     int choice = choose(argument, RIGHT, COUNT(paths) - RIGHT, 1);
     const char *path = choice < COUNT(paths) ? paths[choice] : NULL;
-    if (path && is_in_use(path))
+    /* What takes the place of an open file; and a classic file has one user: the original keeps what others do not
+     * know of. */
+    int is_classic = fixture.format != NC_FORMAT_NETCDF4 && fixture.format != NC_FORMAT_NETCDF4_CLASSIC;
+    if (call.plan.strategy == RANDOM && path && open_at(path) && (is_classic || has("create")))
         path = "missing/file.nc";
+    call.path = path;
     log_text(path);
     return path;
 }
@@ -457,7 +500,10 @@ const void *pick_dimids(const char *argument, size_t element)
 {
     static const long long rows[][RANK] = {{0, 1, 2}, {2, 0, 1}, {1, 1, 0}, {0, 2, 1}, {1, 2, 0},
                                            {77, 0, 1}, {0, -1, 1}};
-    return list(argument, rows, 3, 4, 0, element);
+    /* Variables that are shorter than their dimension the original reads right where that is the first. */
+    static const long long in_sequences[][RANK] = {{0, 1, 3}, {2, 0, 1}, {1, 1, 0}, {0, 3, 1}, {1, 3, 0},
+                                                   {77, 0, 1}, {0, -1, 1}};
+    return list(argument, call.plan.strategy == RANDOM ? in_sequences : rows, 3, 4, 0, element);
 }
 
 const void *pick_sizes(const char *argument, size_t element)
@@ -468,8 +514,9 @@ const void *pick_sizes(const char *argument, size_t element)
 
 const void *pick_parameters(const char *argument, size_t element)
 {
+    /* With the last ones the original makes variables that it cannot store. */
     static const long long rows[][RANK] = {{4, 0, 0}, {9, 32, 0}, {0, 4, 1}, {99, 99, 99}};
-    return list(argument, rows, 3, 1, 0, element);
+    return list(argument, rows, 3, 0, 1, element);
 }
 
 /* The type of values that a function without one in its name takes or gives. */

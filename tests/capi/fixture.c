@@ -63,8 +63,6 @@ static void define_types(int ncid)
     MUST(nc_insert_compound(ncid, station, "name", offsetof(struct station, name), NC_STRING));
     MUST(nc_insert_compound(ncid, station, "values", offsetof(struct station, values), list));
     MUST(nc_insert_compound(ncid, station, "at", offsetof(struct station, at), NC_DOUBLE));
-    /* Stored, they take no more members, whoever uses them. */
-    MUST(nc_sync(ncid));
 }
 
 static void define_attributes(int ncid, int varid, int last)
@@ -189,6 +187,13 @@ void use_fixture(int format, enum state state, int has_records)
     MUST(nc_close(fixture.closed));
 }
 
+static void store_new_file(int id)
+{
+    nc_enddef(id);
+    nc_sync(id);
+    nc_redef(id);
+}
+
 void learn_ids(const char *function, const void *memory, int remember)
 {
     static const char *const givers[] = {"nc_create", "nc_open", "nc__create", "nc__open",
@@ -198,6 +203,9 @@ void learn_ids(const char *function, const void *memory, int remember)
     for (size_t i = 0; i < sizeof givers / sizeof *givers; i++) {
         if (strcmp(function, givers[i]) != 0)
             continue;
+        /* In the original a file is there for others when definitions have ended first. */
+        if (remember && strstr(function, "create"))
+            store_new_file(id);
         if (remember && fixture.id_count < MOST_IDS)
             fixture.ids[fixture.id_count++] = id;
         else if (!remember && strcmp(function, "nc_def_grp") != 0)
