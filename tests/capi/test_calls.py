@@ -73,7 +73,7 @@ def pairs(original, ours):
                 yield name, one, other
 
 
-def known(form):
+def listed(form):
     """What differs on purpose in that format."""
     return CLASSIC_DIFFERENCES if form in CLASSIC else DIFFERENCES
 
@@ -131,7 +131,7 @@ def runs():
 @pytest.mark.parametrize(("form", "state", "records", "kind"), list(runs()))
 def test_every_function(libraries, c_program, tmp_path, form, state, records, kind):
     command = [c_program("every"), FORMATS[form], state, records, kind]
-    check(*on_both(libraries, command, tmp_path), differences=known(form))
+    check(*on_both(libraries, command, tmp_path), differences=listed(form))
 
 
 def seeds():
@@ -149,7 +149,7 @@ def test_random_calls(libraries, c_program, tmp_path, form, seed):
         # What came before it died counts.
         original[0].pop()
         ours = (ours[0][: len(original[0])], *ours[1:])
-    check(original, ours, differences=known(form))
+    check(original, ours, differences=listed(form))
     if form in CLASSIC and original[1] == 0:
         assert not list(other_bytes(tmp_path))
     # Each library reads what the other has written.
@@ -180,7 +180,7 @@ def changes(original, ours):
             yield from itertools.zip_longest(original[low:high], ours[first:end], fillvalue="")
 
 
-def known(one, other):
+def rule_of(one, other):
     """The rule of the corpus by which two lines may differ."""
     for index, rule in enumerate(CORPUS_DIFFERENCES):
         if "original" in rule and (
@@ -212,7 +212,7 @@ def corpus_runs(libraries, c_program, later, tmp_path_factory):
     def judged(file):
         ours, judgements = lines(file, True, {}), []
         for env in ({}, later):
-            found = [(*pair, known(*pair)) for pair in changes(lines(file, False, env), ours)]
+            found = [(*pair, rule_of(*pair)) for pair in changes(lines(file, False, env), ours)]
             rules = {rule for *_, rule in found if rule is not None}
             left = [
                 f"  original: {a[:600]}\n  ours:     {b[:600]}"
@@ -233,16 +233,16 @@ def corpus_runs(libraries, c_program, later, tmp_path_factory):
 def test_corpus(corpus_runs):
     """Everything in each file of the corpus, as Debian's libnetcdf tells it, or the later one."""
     assert len(corpus_runs) > 600
-    listed = {
+    expected = {
         name: most for rule in CORPUS_DIFFERENCES for name, most in rule.get("files", {}).items()
     }
     wrong = [
         "\n".join([f"{name}: {len(left)} lines differ", *left[:SHOWN]])
         for name, (_, left) in corpus_runs.items()
-        if len(left) != listed.pop(name, 0)
+        if len(left) != expected.pop(name, 0)
     ]
     assert not wrong, "\n".join(wrong)
-    assert not listed, "files that are not there"
+    assert not expected, "files that are not there"
     used = {rule for rules, _ in corpus_runs.values() for rule in rules}
     assert all("files" in rule or index in used for index, rule in enumerate(CORPUS_DIFFERENCES))
 
