@@ -37,9 +37,9 @@ fn the_longest_unused_goes_first() {
     let cache = ChunkCache::new(300);
     let keys: Vec<ChunkKey> = (0..4).map(|number| key(1, number)).collect();
     assert_eq!(request(&cache, &keys[..3]), [0, 1, 2]);
-    assert_eq!(request(&cache, &keys[..1]), []);
+    assert!(request(&cache, &keys[..1]).is_empty());
     assert_eq!(request(&cache, &keys[3..]), [3]);
-    assert_eq!(request(&cache, &[keys[0], keys[2], keys[3]]), []);
+    assert!(request(&cache, &[keys[0], keys[2], keys[3]]).is_empty());
     assert_eq!(request(&cache, &keys[1..2]), [1]);
 }
 
