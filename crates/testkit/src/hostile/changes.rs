@@ -1,4 +1,4 @@
-//! What [`super::operations`] does with what is there: attributes, other names, deletions.
+//! What [`super::operations()`] does with what is there: attributes, other names, deletions.
 
 use super::operations::{NAMES, Run, agree};
 use super::plain_file::{Attributes, PlainVariable, join};
