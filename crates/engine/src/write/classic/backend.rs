@@ -10,7 +10,7 @@ use isotach_format::classic::{
 };
 use isotach_model::convert::{RangeReport, Rules};
 use isotach_model::selection::Selection;
-use isotach_model::{Atomic, DataType, HeapWriter, StoredType, Values};
+use isotach_model::{Atomic, DataType, NoHeap, StoredType, Values};
 
 use super::{ClassicWriter, Definition, lock};
 use crate::attribute::{Attribute, Source};
@@ -239,7 +239,8 @@ impl ClassicBackend {
         rules: Rules,
         into: &mut Vec<u8>,
     ) -> Result<RangeReport> {
-        let encoded = stored.encode(values, rules, &mut NoRoom, into);
+        // Classic files have no heap, and no type that would need one.
+        let encoded = stored.encode(values, rules, &mut NoHeap, into);
         encoded.map_err(|error| self.target.error(ErrorKind::Values(error)))
     }
 
@@ -276,24 +277,6 @@ fn spacing(room: HeaderRoom) -> Spacing {
         v_align: room.fixed_alignment,
         v_minfree: room.fixed_free,
         r_align: room.record_alignment,
-    }
-}
-
-/// Classic files have no heap, and no type that would need one.
-struct NoRoom;
-
-impl HeapWriter for NoRoom {
-    type Error = std::convert::Infallible;
-
-    fn put(
-        &mut self,
-        _element_count: u64,
-        _bytes: &[u8],
-        reference_size: usize,
-        into: &mut Vec<u8>,
-    ) -> std::result::Result<(), Self::Error> {
-        self.put_null(reference_size, into);
-        Ok(())
     }
 }
 
