@@ -117,6 +117,17 @@ impl Attribute {
             Source::Renamed { of, .. } => of.values(),
         }
     }
+
+    /// The bytes of its values as this machine's memory has them, where they stand somewhere in just that
+    /// form: chars, and numbers in this machine's byte order. `None` says nothing else than that
+    /// [`Attribute::values`] has to be asked.
+    pub fn native_bytes(&self) -> Option<&[u8]> {
+        match &self.source {
+            Source::NetCdf4(attribute) => attribute.native_bytes(),
+            Source::Renamed { of, .. } => of.native_bytes(),
+            Source::Classic(_) | Source::AboutFile { .. } | Source::Draft(_) => None,
+        }
+    }
 }
 
 impl fmt::Debug for Attribute {

@@ -107,6 +107,14 @@ impl<'a> Cursor<'a> {
     /// The next `width` bytes (0 to 8, or a wider one whose excess is zero) as an integer.
     pub fn uint(&mut self, width: usize) -> Result<u64> {
         let bytes = self.take(width)?;
+        // Most are as wide as one of Rust's integers.
+        match *bytes {
+            [byte] => return Ok(byte.into()),
+            [a, b] => return Ok(u16::from_le_bytes([a, b]).into()),
+            [a, b, c, d] => return Ok(u32::from_le_bytes([a, b, c, d]).into()),
+            [a, b, c, d, e, f, g, h] => return Ok(u64::from_le_bytes([a, b, c, d, e, f, g, h])),
+            _ => {}
+        }
         let (low, high) = bytes.split_at(width.min(8));
         if high.iter().any(|&b| b != 0) {
             return Err(self.error(ErrorKind::Unsupported {
@@ -119,13 +127,15 @@ impl<'a> Cursor<'a> {
 
     /// The next `width` bytes as an address; all ones means "undefined", which is `None`.
     pub fn address_field(&mut self, width: usize) -> Result<Option<u64>> {
-        if self.bytes.get(self.position..).is_some_and(|rest| {
-            rest.len() >= width && width > 0 && rest[..width].iter().all(|&b| b == 0xff)
-        }) {
-            self.skip(width)?;
-            return Ok(None);
+        if width > 8 {
+            let rest = self.bytes.get(self.position..).unwrap_or_default();
+            if rest.get(..width).is_some_and(|field| field.iter().all(|&byte| byte == 0xff)) {
+                self.skip(width)?;
+                return Ok(None);
+            }
         }
-        self.uint(width).map(Some)
+        let all_ones = u64::MAX.checked_shr(64 - 8 * width.min(8) as u32).unwrap_or(0);
+        self.uint(width).map(|value| (width == 0 || value != all_ones).then_some(value))
     }
 
     /// The bytes up to the next zero byte, which is passed over.

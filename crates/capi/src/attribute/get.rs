@@ -57,6 +57,13 @@ pub(super) unsafe fn get(
         return Ok(());
     }
     let Some(memory) = memory.filter(|&memory| own.atomic() != Some(memory)) else {
+        if let Some(bytes) = attribute.native_bytes().filter(|_| own.atomic().is_some()) {
+            if !to.is_null() {
+                // SAFETY: by this function's contract; the two do not overlap, as `bytes` are ours.
+                unsafe { to.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+            }
+            return Ok(());
+        }
         // SAFETY: by this function's contract, or nothing is done for NULL.
         return unsafe { hand_over(own, &attribute.values()?, to) };
     };

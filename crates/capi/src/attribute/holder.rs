@@ -1,7 +1,9 @@
 //! What has attributes: a group or a variable.
 
+use std::borrow::Cow;
 use std::ffi::c_int;
-use std::sync::{Arc, OnceLock};
+use std::ops::Deref;
+use std::sync::Arc;
 
 use isotach::Attribute;
 use isotach::model::names::normalized;
@@ -20,6 +22,23 @@ pub(crate) struct Holder {
     pub(super) file: Arc<OpenFile>,
     group: Arc<GroupNode>,
     pub(super) variable: Option<Arc<VariableNode>>,
+}
+
+/// The attributes of a holder: those that are kept, or as they are at the moment.
+pub(crate) enum Attributes<'a> {
+    Kept(&'a AttributeList),
+    Current(AttributeList),
+}
+
+impl Deref for Attributes<'_> {
+    type Target = AttributeList;
+
+    fn deref(&self) -> &AttributeList {
+        match self {
+            Self::Kept(list) => list,
+            Self::Current(list) => list,
+        }
+    }
 }
 
 impl Holder {
@@ -45,20 +64,27 @@ impl Holder {
     }
 
     /// All attributes. Where the file is only read, they are looked at once.
-    pub(crate) fn attributes(&self) -> Outcome<Arc<AttributeList>> {
-        let kept: &OnceLock<Arc<AttributeList>> = match &self.variable {
-            _ if self.file.writer.is_some() => return self.look_at_all(),
+    pub(crate) fn attributes(&self) -> Outcome<Attributes<'_>> {
+        if self.file.writer.is_some() {
+            return Ok(Attributes::Current(self.look_at_all()?));
+        }
+        self.kept().map(Attributes::Kept)
+    }
+
+    /// Those of a file that is only read.
+    fn kept(&self) -> Outcome<&AttributeList> {
+        let kept = match &self.variable {
             Some(variable) => &variable.attributes,
             None => &self.group.attributes,
         };
         if let Some(known) = kept.get() {
-            return Ok(Arc::clone(known));
+            return Ok(known);
         }
         let found = self.look_at_all()?;
-        Ok(Arc::clone(kept.get_or_init(|| found)))
+        Ok(kept.get_or_init(|| found))
     }
 
-    fn look_at_all(&self) -> Outcome<Arc<AttributeList>> {
+    fn look_at_all(&self) -> Outcome<AttributeList> {
         let all = match &self.variable {
             Some(variable) => variable.variable.attributes()?,
             None => self.group.group().attributes()?,
@@ -67,7 +93,7 @@ impl Holder {
             true => all,
             false => all.iter().filter(|attribute| self.is_shown(attribute)).cloned().collect(),
         };
-        Ok(Arc::new(AttributeList::new(all)))
+        Ok(AttributeList::new(all))
     }
 
     /// Attributes of types that netCDF has no number for are as good as not there.
@@ -86,19 +112,20 @@ impl Holder {
     }
 
     /// The attribute of that name.
-    pub(super) fn attribute(&self, name: &str) -> Outcome<Option<Attribute>> {
+    pub(super) fn attribute(&self, name: &str) -> Outcome<Option<Cow<'_, Attribute>>> {
         if self.is_special(name) {
-            return Ok(self.file.group(0)?.group().attribute(name)?);
+            return Ok(self.file.group(0)?.group().attribute(name)?.map(Cow::Owned));
         }
         if self.file.writer.is_none() {
-            let all = self.attributes()?;
-            return Ok(number_of(&all, name).and_then(|number| all.at(number).cloned()));
+            let all = self.kept()?;
+            let found = number_of(all, name).and_then(|number| all.at(number));
+            return Ok(found.map(Cow::Borrowed));
         }
         let found = match &self.variable {
             Some(variable) => variable.variable.attribute(name)?,
             None => self.group.group().attribute(name)?,
         };
-        Ok(found.filter(|attribute| self.is_shown(attribute)))
+        Ok(found.filter(|attribute| self.is_shown(attribute)).map(Cow::Owned))
     }
 
     /// Its number among the others.

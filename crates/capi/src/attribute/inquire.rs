@@ -87,7 +87,8 @@ pub unsafe extern "C" fn nc_inq_attname(
     name: *mut c_char,
 ) -> c_int {
     answer(|| {
-        let attributes = Holder::find(group, variable)?.attributes()?;
+        let holder = Holder::find(group, variable)?;
+        let attributes = holder.attributes()?;
         let number = usize::try_from(number).map_err(|_| Status::ENOTATT)?;
         let found = attributes.at(number).ok_or(Status::ENOTATT)?;
         // SAFETY: the caller's room for a name.

@@ -165,7 +165,7 @@ fn check_hdf5(
         let old_type = file.type_id(old.data_type()).unwrap_or(NC_NAT);
         size(type_id, source.len()) <= size(old_type, old_len)
     };
-    if *phase == Phase::Data && !holder.attribute(&name)?.as_ref().is_some_and(fits) {
+    if *phase == Phase::Data && !holder.attribute(&name)?.as_deref().is_some_and(fits) {
         if file.has_modes() {
             return Err(Status::ENOTINDEFINE);
         }
@@ -221,7 +221,7 @@ fn check_classic(
     };
     if *phase == Phase::Data {
         let old = name.ok().map(|name| holder.attribute(name)).transpose()?.flatten();
-        if !old.as_ref().is_some_and(fits) {
+        if !old.as_deref().is_some_and(fits) {
             return Err(Status::ENOTINDEFINE);
         }
     }

@@ -35,7 +35,7 @@ pub(super) unsafe fn one(
         return status;
     }
     // SAFETY: by this function's contract.
-    answer(move || unsafe { one_elsewhere(id, variable, index, memory, to) })
+    unsafe { one_elsewhere(id, variable, index, memory, to) }
 }
 
 /// Reads one value that this thread has not near by.
@@ -43,7 +43,21 @@ pub(super) unsafe fn one(
 /// # Safety
 /// As for `one`.
 #[cold]
+#[inline(never)]
 unsafe fn one_elsewhere(
+    id: c_int,
+    variable: c_int,
+    index: *const usize,
+    memory: Option<Atomic>,
+    to: *mut c_void,
+) -> c_int {
+    // SAFETY: by this function's contract.
+    answer(move || unsafe { one_out_of(id, variable, index, memory, to) })
+}
+
+/// # Safety
+/// As for `one`.
+unsafe fn one_out_of(
     id: c_int,
     variable: c_int,
     index: *const usize,

@@ -21,6 +21,8 @@ use crate::status::Status;
 
 /// What a window may hold: reading as much takes hardly longer than reading one value.
 const WINDOW_BYTES: usize = 16 << 10;
+/// Where a window was of use so often, the next value is read with its neighbours as well.
+const ENOUGH_USES: u32 = 2;
 
 thread_local! {
     static WINDOW: RefCell<Option<Box<Window>>> = const { RefCell::new(None) };
@@ -39,7 +41,7 @@ struct Window {
     axes: Vec<(usize, usize)>,
     /// In this machine's byte order.
     elements: Vec<u8>,
-    /// How many values were found here.
+    /// How many values were found here; more than two are not told apart.
     uses: Cell<u32>,
 }
 
@@ -71,7 +73,9 @@ pub(super) unsafe fn look_up(
     }
     // SAFETY: by this function's contract there is an entry for each axis.
     let place = unsafe { window.place(index) }?;
-    window.uses.set(window.uses.get().saturating_add(1));
+    if window.uses.get() < ENOUGH_USES {
+        window.uses.set(window.uses.get() + 1);
+    }
     // SAFETY: by this function's contract there is room for one element.
     unsafe { window.give(place, memory.unwrap_or(window.stored), to.cast()) }
 }
@@ -91,7 +95,8 @@ pub(super) fn fill(
     let before = WINDOW.try_with(RefCell::take).ok().flatten();
     let before = before.filter(|before| (before.id, before.variable) == (id, variable));
     let filled = around(stored, transfer).and_then(|(mut axes, index)| {
-        if before.is_some_and(|before| before.uses.get() < 2 && !before.begins_in(&axes)) {
+        if before.is_some_and(|before| before.uses.get() < ENOUGH_USES && !before.begins_in(&axes))
+        {
             axes = index.iter().map(|&position| (position, 1)).collect();
         }
         let elements = read(stored, transfer, &axes)?;
@@ -188,27 +193,33 @@ impl Window {
     /// `to` has room for one element of it.
     #[inline(always)]
     unsafe fn give(&self, number: usize, memory: Atomic, to: *mut u8) -> Option<c_int> {
-        let size = self.stored.size();
-        let element = self.elements.get(number * size..)?.get(..size)?;
         if to.is_null() {
             return None;
         }
         if memory == self.stored {
-            let from = element.as_ptr();
-            // SAFETY: by this function's contract; `element` is our own and as large. Sizes that the compiler
-            // knows are moved without a call.
+            // Sizes that the compiler knows are moved without a call.
+            // SAFETY: by this function's contract; elements are our own and as large as the caller's.
             unsafe {
-                match size {
-                    8 => to.copy_from_nonoverlapping(from, 8),
-                    4 => to.copy_from_nonoverlapping(from, 4),
-                    size => to.copy_from_nonoverlapping(from, size),
+                match memory.size() {
+                    8 => to.cast::<[u8; 8]>().write(*self.elements.as_chunks().0.get(number)?),
+                    4 => to.cast::<[u8; 4]>().write(*self.elements.as_chunks().0.get(number)?),
+                    _ => {
+                        let element = self.element(number)?;
+                        to.copy_from_nonoverlapping(element.as_ptr(), element.len());
+                    }
                 }
             }
             return Some(0);
         }
+        let element = self.element(number)?;
         // SAFETY: by this function's contract; C memory, which holds something.
         let to = unsafe { std::slice::from_raw_parts_mut(to, memory.size()) };
         let report = convert(element, self.stored, to, memory, self.rules).ok()?;
         Some(if report.is_in_range() { 0 } else { Status::ERANGE.0 })
+    }
+
+    fn element(&self, number: usize) -> Option<&[u8]> {
+        let size = self.stored.size();
+        self.elements.get(number * size..)?.get(..size)
     }
 }

@@ -1,7 +1,7 @@
 //! A group and its variables by id.
 
 use std::ffi::c_int;
-use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use indexmap::IndexMap;
 use isotach::{Dimension, Format, Group, GroupWriter, VariableWriter};
@@ -18,10 +18,13 @@ pub(crate) struct GroupNode {
     pub(crate) parent: Option<u16>,
     /// What it is; another handle after a rename, which has another path.
     handles: RwLock<Handles>,
-    /// By varid and by name; `None` before anybody asked.
+    /// By varid and by name, where the file is only read: they stay what they are, and need no lock.
+    fixed_variables: OnceLock<Variables>,
+    /// The same where the file may be changed; `None` before anybody asked.
     variables: RwLock<Option<Variables>>,
     /// Kept where the file is only read.
-    pub(crate) attributes: OnceLock<Arc<AttributeList>>,
+    pub(crate) attributes: OnceLock<AttributeList>,
+    is_writable: bool,
 }
 
 #[derive(Clone)]
@@ -44,8 +47,16 @@ impl GroupNode {
         group: Group,
         writer: Option<GroupWriter>,
     ) -> Self {
-        let handles = RwLock::new(Handles { group, writer });
-        Self { number, parent, handles, variables: RwLock::default(), attributes: OnceLock::new() }
+        let is_writable = writer.is_some();
+        Self {
+            number,
+            parent,
+            handles: RwLock::new(Handles { group, writer }),
+            fixed_variables: OnceLock::new(),
+            variables: RwLock::default(),
+            attributes: OnceLock::new(),
+            is_writable,
+        }
     }
 
     /// The group of that name in this one, as the group of that number.
@@ -175,16 +186,28 @@ impl GroupNode {
     }
 
     fn with_variables<T>(&self, look: impl FnOnce(&Variables) -> Outcome<T>) -> Outcome<T> {
-        let read = || self.variables.read().unwrap_or_else(PoisonError::into_inner);
-        let known: RwLockReadGuard<'_, Option<Variables>> = read();
+        if !self.is_writable {
+            return match self.fixed_variables.get() {
+                Some(variables) => look(variables),
+                None => {
+                    let found = self.find_variables()?;
+                    look(self.fixed_variables.get_or_init(|| found))
+                }
+            };
+        }
+        let known = self.variables.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(variables) = &*known {
             return look(variables);
         }
         drop(known);
-        let names = shown_variables(&self.group())?;
-        let found = names.iter().map(|name| (Arc::clone(name), OnceLock::new())).collect();
+        let found = self.find_variables()?;
         let mut variables = self.variables.write().unwrap_or_else(PoisonError::into_inner);
         look(variables.get_or_insert(found))
+    }
+
+    fn find_variables(&self) -> Outcome<Variables> {
+        let names = shown_variables(&self.group())?;
+        Ok(names.iter().map(|name| (Arc::clone(name), OnceLock::new())).collect())
     }
 }
 

@@ -19,7 +19,7 @@ pub(crate) struct VariableNode {
     writer: Option<VariableWriter>,
     settings: Arc<Settings>,
     /// Kept where the file is only read.
-    pub(crate) attributes: OnceLock<Arc<AttributeList>>,
+    pub(crate) attributes: OnceLock<AttributeList>,
 }
 
 /// What stays the same for a variable when it is renamed.

@@ -7,6 +7,8 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Mutex, PoisonError};
 
+use foldhash::fast::RandomState;
+
 /// Values by key, bounded by the sum of their weights.
 pub(super) struct Kept<K, V> {
     generations: Mutex<Generations<K, V>>,
@@ -15,8 +17,8 @@ pub(super) struct Kept<K, V> {
 }
 
 struct Generations<K, V> {
-    young: HashMap<K, (V, u64)>,
-    old: HashMap<K, (V, u64)>,
+    young: HashMap<K, (V, u64), RandomState>,
+    old: HashMap<K, (V, u64), RandomState>,
     young_weight: u64,
 }
 
@@ -24,7 +26,7 @@ impl<K: Eq + Hash + Copy, V: Clone> Kept<K, V> {
     /// Room for values that weigh `capacity` (and the generation before them).
     pub(super) fn new(capacity: u64) -> Self {
         let generations =
-            Generations { young: HashMap::new(), old: HashMap::new(), young_weight: 0 };
+            Generations { young: HashMap::default(), old: HashMap::default(), young_weight: 0 };
         Self { generations: Mutex::new(generations), capacity }
     }
 

@@ -171,6 +171,18 @@ impl NetCdf4Attribute {
         }
     }
 
+    pub(crate) fn native_bytes(&self) -> Option<&[u8]> {
+        let len = match self.form() {
+            Form::Chars(len) => len,
+            Form::Elements(stored) => {
+                let is_native = stored.number().is_some() && stored.native_order().is_native();
+                let count = usize::try_from(self.attribute.element_count().ok()?).ok()?;
+                count.checked_mul(stored.size()).filter(|_| is_native)?
+            }
+        };
+        self.attribute.data().get(..len)
+    }
+
     fn form(&self) -> Form {
         let size = match self.attribute.datatype() {
             Datatype::String { size, .. } => *size as usize,

@@ -70,6 +70,9 @@ impl<'a> HeapId<'a> {
                 available_bytes: bytes.len() as u64,
             })
         })?;
+        if let Some(managed) = Self::managed(id, heap) {
+            return Ok(managed);
+        }
         let mut cursor = Cursor::new(id, "fractal heap ID", heap.address);
         let id = Self::decode_fields(&mut cursor, heap);
         id.map_err(|error| error.at_end(heap.id_bytes as u64))
@@ -120,6 +123,18 @@ impl<'a> HeapId<'a> {
         Ok(output.into_bytes())
     }
 
+    /// The usual ID: of a managed object, with fields that fit into it. Listings decode two for each attribute.
+    fn managed(id: &[u8], heap: &FractalHeap) -> Option<Self> {
+        let (offset_width, length_width) = (heap.offset_width(), heap.length_width());
+        let fields = id.strip_prefix(&[MANAGED << 4])?.get(..offset_width + length_width)?;
+        let mut bytes = [0; 2 * size_of::<u64>()];
+        bytes.get_mut(..fields.len())?.copy_from_slice(fields);
+        let fields = u128::from_le_bytes(bytes);
+        let offset = fields & low_bytes(offset_width)?;
+        let byte_len = fields >> (8 * offset_width) & low_bytes(length_width)?;
+        Some(Self::Managed { offset: offset as u64, byte_len: byte_len as u64 })
+    }
+
     fn decode_fields(cursor: &mut Cursor<'a>, heap: &FractalHeap) -> Result<Self> {
         let first = cursor.u8()?;
         if first >> 6 != 0 {
@@ -161,6 +176,12 @@ impl<'a> HeapId<'a> {
         };
         Ok(Self::Huge(HugeObject { address, stored_bytes, filtered }))
     }
+}
+
+/// A mask of so many bytes of a 64-bit integer; `None` where it has not as many.
+fn low_bytes(width: usize) -> Option<u128> {
+    let is_integer = (1..=size_of::<u64>()).contains(&width);
+    is_integer.then(|| u128::from(u64::MAX >> (64 - 8 * width)))
 }
 
 impl HugeObject {
