@@ -7,7 +7,7 @@
 //! ```text
 //! the slab leaves threads idle, or time passes between slabs
 //!                  -> a thread of its own decodes all that is next, after the slab
-//! the slab keeps all threads busy
+//! the slab keeps all threads busy, or all that is next is more than that share
 //!                  -> its chunks are filled up with some of the next to a multiple of the threads:
 //!                     nine chunks take two threads as long as ten
 //! ```
@@ -125,10 +125,16 @@ impl Ahead<'_> {
     /// more than have no price.
     pub(crate) fn fill_up(&self, missing: usize) -> usize {
         let threads = parallel::thread_count();
-        if missing < threads || self.paused || self.done.swap(true, Relaxed) {
+        let is_for_later = self.paused && self.fits_whole();
+        if missing < threads || is_for_later || self.done.swap(true, Relaxed) {
             return 0;
         }
         (missing.next_multiple_of(threads) - missing).min(self.most).min(self.next.chunk_count)
+    }
+
+    /// Whether all of what comes next may be decoded ahead.
+    fn fits_whole(&self) -> bool {
+        self.next.chunk_count <= self.most
     }
 
     /// Decodes one chunk for the next request: the one at `place` among those that are missing.
@@ -138,7 +144,7 @@ impl Ahead<'_> {
 
     /// The request is over: another thread decodes what comes next, if that was not seen to.
     pub(crate) fn later(self) {
-        if self.next.chunk_count > self.most || self.done.swap(true, Relaxed) {
+        if !self.fits_whole() || self.done.swap(true, Relaxed) {
             return;
         }
         if let Some(track) = tracks().as_mut().and_then(|all| all.get_mut(&self.layout.id)) {
