@@ -20,6 +20,7 @@ PROGRAMS = {
     "read": ("walk", "log"),
     "memory": ("walk", "log"),
     "callbacks": ("walk", "log"),
+    "order": ("walk", "log"),
     "every": ("table", "arguments", "fixture", "walk", "log"),
     "random": ("table", "arguments", "fixture", "walk", "log"),
 }

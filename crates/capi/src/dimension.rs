@@ -8,8 +8,8 @@ use isotach::Format;
 use crate::boundary::{answer, counted, put, put_list, put_text, text};
 use crate::group::at_path;
 use crate::handle;
-use crate::model::{DimensionNode, GroupNode};
-use crate::status::{Outcome, Status};
+use crate::model::DimensionNode;
+use crate::status::Status;
 
 /// The length that makes a dimension unlimited.
 const NC_UNLIMITED: usize = 0;
@@ -28,7 +28,10 @@ pub unsafe extern "C" fn nc_def_dim(
         if file.is_hdf5() {
             file.writer()?;
         }
-        if file.format == Format::NetCdf4Classic && is_unlimited && !unlimited(&group)?.is_empty() {
+        if file.format == Format::NetCdf4Classic
+            && is_unlimited
+            && !group.group().unlimited_ids()?.is_empty()
+        {
             return Err(Status::EUNLIMIT);
         }
         file.check_define_mode()?;
@@ -176,14 +179,14 @@ pub unsafe extern "C" fn nc_inq_dimids(
 pub unsafe extern "C" fn nc_inq_unlimdim(group: c_int, id: *mut c_int) -> c_int {
     answer(|| {
         let (_, group) = handle::group(group)?;
-        let found = unlimited(&group)?.first().copied();
+        let found = group.group().unlimited_ids()?.first().copied();
         // SAFETY: the caller's place for an id.
         unsafe { put(id, found.unwrap_or(-1)) };
         Ok(())
     })
 }
 
-/// The ids of a group's unlimited dimensions.
+/// The ids of a group's unlimited dimensions, in the order of their objects.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_inq_unlimdims(
     group: c_int,
@@ -192,18 +195,11 @@ pub unsafe extern "C" fn nc_inq_unlimdims(
 ) -> c_int {
     answer(|| {
         let (_, group) = handle::group(group)?;
-        let found = unlimited(&group)?;
+        let found = group.group().unlimited_ids()?;
         // SAFETY: the caller's places for a count and as many ids.
         unsafe { put(count, counted(found.len())?) };
         // SAFETY: as above.
         unsafe { put_list(ids, &found) };
         Ok(())
     })
-}
-
-/// The ids of the group's unlimited dimensions.
-fn unlimited(group: &GroupNode) -> Outcome<Vec<c_int>> {
-    let dimensions = group.dimensions()?;
-    let unlimited = dimensions.iter().filter(|dimension| dimension.is_unlimited());
-    Ok(unlimited.map(isotach::Dimension::id).collect())
 }

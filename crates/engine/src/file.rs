@@ -196,6 +196,18 @@ impl Group {
         self.mapping.dimensions()
     }
 
+    /// Its own dimensions in the order of their objects.
+    pub(crate) fn listed_dimensions(&self) -> Result<Arc<[Dimension]>> {
+        self.mapping.listed_dimensions()
+    }
+
+    /// Ids of its unlimited dimensions in the order in which libnetcdf tells them, that of their objects.
+    pub fn unlimited_ids(&self) -> Result<Vec<i32>> {
+        let listed = self.listed_dimensions()?;
+        let is_shown = |found: &&Dimension| found.is_unlimited() && !found.is_foreign();
+        Ok(listed.iter().filter(is_shown).map(Dimension::id).collect())
+    }
+
     /// The dimension `name` of this group or the nearest group above it that has one.
     pub fn find_dimension(&self, name: &str) -> Result<Option<Dimension>> {
         let own = self.dimensions()?.iter().find(|dimension| dimension.name() == name).cloned();

@@ -24,14 +24,14 @@ pub unsafe extern "C" fn nc_inq(
 ) -> c_int {
     answer(|| {
         let (_, node) = handle::group(id)?;
-        if !dimension_count.is_null() || !unlimited.is_null() {
-            let dimensions = node.dimensions()?;
-            let first = dimensions.iter().find(|dimension| dimension.is_unlimited());
-            // SAFETY: the caller's places.
-            unsafe {
-                put(dimension_count, counted(dimensions.len())?);
-                put(unlimited, first.map_or(-1, isotach::Dimension::id));
-            }
+        if !dimension_count.is_null() {
+            // SAFETY: the caller's place.
+            unsafe { put(dimension_count, counted(node.dimensions()?.len())?) };
+        }
+        if !unlimited.is_null() {
+            let first = node.group().unlimited_ids()?.first().copied();
+            // SAFETY: the caller's place.
+            unsafe { put(unlimited, first.unwrap_or(-1)) };
         }
         if !variable_count.is_null() {
             // SAFETY: the caller's place.

@@ -35,10 +35,9 @@ impl Draft {
         let name = rules::name(name)?;
         let has_unlimited = self.dimensions().any(|(_, dimension)| dimension.is_unlimited);
         rules::dimension(self.format, len, has_unlimited)?;
-        let (creation, id) = (self.next_creation(), DimensionId(self.dimensions.len()));
-        let is_numbered = self.numbers_dimensions();
-        self.touch(Item::Dimension(id));
+        let (is_numbered, id) = (self.numbers_dimensions(), DimensionId(self.dimensions.len()));
         self.free_dimension_name(group, &name)?.dimensions.insert(Arc::clone(&name), id);
+        let creation = self.create(Item::Dimension(id));
         let number = self.next_dimension_number;
         self.next_dimension_number += 1;
         self.dimensions.push(Some(DimensionDraft {
@@ -61,11 +60,11 @@ impl Draft {
     pub(crate) fn define_group(&mut self, parent: GroupId, name: &str) -> Defined<GroupId> {
         let name = rules::name(name)?;
         rules::enhanced(self.format, "groups")?;
-        let (creation, id) = (self.next_creation(), GroupId(self.groups.len()));
+        let id = GroupId(self.groups.len());
         let owner = self.unshared_name(parent, &name)?;
         let path = owner.path_of(&name).into();
         owner.groups.insert(Arc::clone(&name), id);
-        self.touch(Item::Group(id));
+        let creation = self.create(Item::Group(id));
         self.groups.push(Some(GroupDraft::new(name, path, Some(parent), creation)));
         Ok(id)
     }
@@ -77,11 +76,11 @@ impl Draft {
         for part in rules::parts_of(&user) {
             self.check_type(part)?;
         }
-        let (creation, id) = (self.next_creation(), TypeId(self.types.len()));
+        let id = TypeId(self.types.len());
         let owner = self.unshared_name(group, &name)?;
         let user = UserType { name: name.to_string(), group: owner.path.to_string(), ..user };
         owner.types.insert(name, id);
-        self.touch(Item::Type(id));
+        let creation = self.create(Item::Type(id));
         self.types.push(Some(TypeDraft { is_made_up: false, creation, user: Arc::new(user) }));
         Ok(id)
     }
@@ -120,10 +119,10 @@ impl Draft {
         let extent =
             along.iter().map(|dimension| if dimension.is_unlimited { 0 } else { dimension.len });
         let extent = extent.collect();
-        let (creation, id) = (self.next_creation(), VariableId(self.variables.len()));
+        let id = VariableId(self.variables.len());
         self.free_name(group, &name)?.variables.insert(Arc::clone(&name), id);
         dimensions.iter().for_each(|&id| self.make_real(id));
-        self.touch(Item::Variable(id));
+        let creation = self.create(Item::Variable(id));
         self.variables.push(Some(VariableDraft {
             name,
             name_room: 0,
@@ -248,7 +247,7 @@ impl Draft {
         };
         rename_key(&mut self.unshared_name(parent, &to)?.groups, &from, &to);
         let creation = self.next_creation();
-        let is_stored = !self.unsettled.contains(&Item::Group(id));
+        let is_stored = !self.placeless.contains(&Item::Group(id));
         let group = self.group_mut(id)?;
         group.name = to;
         if is_stored {

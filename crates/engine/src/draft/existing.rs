@@ -58,7 +58,7 @@ impl Draft {
         let mut index = 0;
         while let Some((group, id)) = groups.get(index).cloned() {
             draft.set_attributes(id, AttributeList::existing(&group.attributes()?));
-            for dimension in group.dimensions()?.iter() {
+            for dimension in group.listed_dimensions()?.iter() {
                 dimensions.insert(dimension.path(), draft.add_dimension(id, dimension));
             }
             for user in group.types()?.iter() {

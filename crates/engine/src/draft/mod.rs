@@ -12,6 +12,7 @@
 mod attributes;
 mod definition;
 mod existing;
+mod order;
 mod rules;
 pub(crate) mod view;
 
@@ -77,6 +78,8 @@ pub(crate) struct Draft {
     next_dimension_number: i32,
     /// Counts what is defined, over all kinds.
     next_creation: u64,
+    /// What was defined since places among the links were given last.
+    placeless: Vec<Item>,
     /// Whether the file, which was opened, has yet to say that it keeps to the classic model.
     pub(crate) joins_classic_model: bool,
     /// Whether variables that do not say have fill values, and in classic files records that come about.
@@ -189,6 +192,7 @@ impl Draft {
             types: Vec::new(),
             next_dimension_number: 0,
             next_creation: 1,
+            placeless: Vec::new(),
             joins_classic_model: false,
             fills: true,
             holds_header: false,
@@ -315,6 +319,7 @@ impl Draft {
 
     /// Says that definitions ended: what stands behind others from now on shows by what is changed after this.
     pub(crate) fn settle(&mut self) {
+        self.give_places();
         for item in std::mem::take(&mut self.unsettled) {
             let list = match item {
                 Item::Group(id) => self
@@ -357,6 +362,13 @@ impl Draft {
     fn next_creation(&mut self) -> u64 {
         self.next_creation += 1;
         self.next_creation - 1
+    }
+
+    /// Counts an item that is being defined.
+    fn create(&mut self, item: Item) -> u64 {
+        self.touch(item);
+        self.placeless.push(item);
+        self.next_creation()
     }
 }
 

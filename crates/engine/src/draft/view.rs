@@ -62,16 +62,29 @@ struct GroupView {
     path: Arc<str>,
 }
 
+impl GroupView {
+    fn listed(&self) -> Result<Vec<Dimension>> {
+        self.session.look(|draft| {
+            let ids = draft.group(self.id)?.dimensions.values();
+            ids.map(|&id| dimension(&self.session, draft, id)).collect()
+        })
+    }
+}
+
 impl GroupMapping for GroupView {
     fn path(&self) -> &str {
         &self.path
     }
 
     fn dimensions(&self) -> Result<Arc<[Dimension]>> {
-        self.session.look(|draft| {
-            let ids = draft.group(self.id)?.dimensions.values();
-            ids.map(|&id| dimension(&self.session, draft, id)).collect()
-        })
+        let mut found = self.listed()?;
+        // Most are in their order: new ones have the next numbers.
+        found.sort_by_key(Dimension::id);
+        Ok(found.into())
+    }
+
+    fn listed_dimensions(&self) -> Result<Arc<[Dimension]>> {
+        self.listed().map(Into::into)
     }
 
     fn types(&self) -> Result<Arc<[Arc<UserType>]>> {

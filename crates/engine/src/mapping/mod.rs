@@ -26,6 +26,10 @@ pub(crate) trait GroupMapping: Send + Sync {
     fn path(&self) -> &str;
     /// The group's own dimensions by ascending id.
     fn dimensions(&self) -> Result<Arc<[Dimension]>>;
+    /// The same in the order of their objects, those that are made up last.
+    fn listed_dimensions(&self) -> Result<Arc<[Dimension]>> {
+        self.dimensions()
+    }
     /// The group's own user-defined types in the order of their definition.
     fn types(&self) -> Result<Arc<[Arc<UserType>]>>;
     /// The group's attributes, reserved ones left out, in netCDF's order.

@@ -404,6 +404,7 @@ impl Shared {
     }
 
     fn commit(&self, state: &mut State) -> Result<()> {
+        state.draft.give_places();
         let committed = state.backend.commit(&mut state.draft);
         committed.map_err(|error| state.not_committed(&self.name, error))?;
         state.draft.mark_committed();

@@ -291,6 +291,19 @@ impl NetCdf4Group {
         Self { contents: Arc::clone(contents), data: Arc::clone(data) }
     }
 
+    /// Its dimensions in the order of their objects, and then those that are made up.
+    fn dims(&self) -> Result<Vec<Arc<Dim>>> {
+        let mut dims: Vec<Arc<Dim>> = self.data.members()?.scales().map(Arc::clone).collect();
+        if self.has_phony_dimensions()? {
+            dims.extend(self.contents.phony().of_group(&self.data).iter().cloned());
+        }
+        Ok(dims)
+    }
+
+    fn shown(&self, dims: &[Arc<Dim>]) -> Arc<[Dimension]> {
+        dims.iter().map(|dim| dim.dimension(&self.contents)).collect()
+    }
+
     /// Has the group dimensions that are made up?
     fn has_phony_dimensions(&self) -> Result<bool> {
         for variable in self.data.members()?.variables() {
@@ -309,12 +322,13 @@ impl GroupMapping for NetCdf4Group {
     }
 
     fn dimensions(&self) -> Result<Arc<[Dimension]>> {
-        let mut dims: Vec<Arc<Dim>> = self.data.members()?.scales().map(Arc::clone).collect();
-        if self.has_phony_dimensions()? {
-            dims.extend(self.contents.phony().of_group(&self.data).iter().cloned());
-        }
+        let mut dims = self.dims()?;
         dims.sort_by_key(|dim| dim.stated_id(&self.contents));
-        Ok(dims.iter().map(|dim| dim.dimension(&self.contents)).collect())
+        Ok(self.shown(&dims))
+    }
+
+    fn listed_dimensions(&self) -> Result<Arc<[Dimension]>> {
+        Ok(self.shown(&self.dims()?))
     }
 
     fn types(&self) -> Result<Arc<[Arc<UserType>]>> {

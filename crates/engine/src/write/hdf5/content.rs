@@ -104,8 +104,7 @@ impl Maker<'_> {
         Ok(Content { messages: Vec::new(), attributes: Some(attributes), links })
     }
 
-    /// The members of a group in the order in which they were defined: the names of their links, and
-    /// where they are.
+    /// The members of a group in their order: the names of their links, and where they are.
     fn members(&self, id: GroupId) -> Encoded<Vec<(String, Node, u64)>> {
         let group = self.draft.group(id)?;
         let mut named: Vec<(u64, String, Node)> = Vec::new();
