@@ -21,6 +21,7 @@ PROGRAMS = {
     "memory": ("walk", "log"),
     "callbacks": ("walk", "log"),
     "order": ("walk", "log"),
+    "abort": ("walk", "log"),
     "every": ("table", "arguments", "fixture", "walk", "log"),
     "random": ("table", "arguments", "fixture", "walk", "log"),
 }

@@ -102,7 +102,8 @@ pub(super) fn close(file: &OpenFile) -> Outcome<Option<Vec<u8>>> {
     let mut ended = Ok(());
     if file.writer.is_some() {
         let mut phase = file.phase_mut();
-        if *phase != Phase::Data {
+        // A type can be defined without going to define mode.
+        if file.is_hdf5() || *phase != Phase::Data {
             ended = file.end_definitions(&mut phase, HeaderRoom::default());
         }
         if file.is_hdf5() {
