@@ -18,10 +18,10 @@ use crate::status::{Outcome, Status};
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_create(path: *const c_char, flags: c_int, id: *mut c_int) -> c_int {
     // SAFETY: the caller's string and place for an id.
-    answer(|| unsafe { create(path, flags, 0, id) }.map(drop))
+    answer(|| unsafe { create(path, flags, (0, 0), id) }.map(drop))
 }
 
-/// Creates a file; files are as large as they need to be, whatever the initial size.
+/// Creates a file; a classic one has at least the initial size.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc__create(
     path: *const c_char,
@@ -39,14 +39,14 @@ pub unsafe extern "C" fn nc__create(
 pub unsafe extern "C" fn nc__create_mp(
     path: *const c_char,
     flags: c_int,
-    _initial_size: usize,
+    initial_size: usize,
     base_pe: c_int,
     block_size: *mut usize,
     id: *mut c_int,
 ) -> c_int {
     // SAFETY: the caller's string and places.
     answer(|| unsafe {
-        let format = create(path, flags, base_pe, id)?;
+        let format = create(path, flags, (initial_size, base_pe), id)?;
         match flags & (NC_DISKLESS | NC_MMAP) {
             0 => tell_block_size(format, block_size),
             _ => tell_memory_block(format, PAGE_SIZE, block_size),
@@ -62,7 +62,7 @@ pub unsafe extern "C" fn nc__create_mp(
 pub(super) unsafe fn create(
     path: *const c_char,
     flags: c_int,
-    base_pe: c_int,
+    (initial_size, base_pe): (usize, c_int),
     id: *mut c_int,
 ) -> Outcome<Format> {
     if path.is_null() {
@@ -75,6 +75,7 @@ pub(super) unsafe fn create(
     check_base_pe(mode.format(), base_pe)?;
     let mut options = CreateOptions::new(mode.format());
     options.edit = edit_options();
+    options.least_bytes = initial_size as u64;
     let is_memory =
         mode.has(NC_DISKLESS | NC_INMEMORY) || (mode.has(NC_MMAP) && !mode.has(NC_PERSIST));
     let file = if is_memory {

@@ -252,7 +252,7 @@ pub unsafe extern "C" fn nc_create_mem(
         return Status::EINVAL.0;
     }
     // SAFETY: the caller's string and place for an id.
-    answer(|| unsafe { creating::create(path, flags | NC_INMEMORY, 0, id) }.map(drop))
+    answer(|| unsafe { creating::create(path, flags | NC_INMEMORY, (0, 0), id) }.map(drop))
 }
 
 /// Closes a file in memory and hands out its bytes, which the caller frees.

@@ -54,18 +54,30 @@ pub unsafe extern "C" fn nc__open_mp(
     // SAFETY: the caller's string and places.
     answer(|| unsafe {
         let format = open(path, flags, base_pe, id)?;
-        match flags & NC_DISKLESS {
+        match flags & (NC_DISKLESS | NC_MMAP) {
             0 => tell_block_size(format, block_size),
+            NC_MMAP => {
+                // Half of what is mapped: the file, or what was asked for.
+                let mapped = file_len(path)?.max(block_size.as_ref().copied().unwrap_or(0));
+                tell_memory_block(format, mapped / 2 / 8 * 8, block_size);
+            }
             // Half of the pages that the file takes.
             _ => {
-                let len =
-                    std::fs::metadata(path::local(&path::path(path)?)).map_or(0, |of| of.len());
-                let pages = usize::try_from(len).unwrap_or(0).next_multiple_of(PAGE_SIZE);
+                let pages = file_len(path)?.next_multiple_of(PAGE_SIZE);
                 tell_memory_block(format, pages / 2, block_size);
             }
         }
         Ok(())
     })
+}
+
+/// # Safety
+/// `path` ends with a zero.
+unsafe fn file_len(path: *const c_char) -> Outcome<usize> {
+    // SAFETY: by this function's contract.
+    let path = unsafe { path::path(path) }?;
+    let len = std::fs::metadata(path::local(&path)).map_or(0, |of| of.len());
+    Ok(usize::try_from(len).unwrap_or(0))
 }
 
 /// # Safety

@@ -80,7 +80,11 @@ fn create_empty(
     let mut draft = Draft::new(options.format);
     draft.fills = options.fill;
     let space = Arc::new(Space::aligned(0, options.edit.alignment));
-    let target = Target { name: Arc::clone(name), storage, space };
+    let least_bytes = match options.format {
+        Format::NetCdf4 | Format::NetCdf4Classic => 0,
+        Format::Classic | Format::Offset64Bit | Format::Data64Bit => options.least_bytes,
+    };
+    let target = Target { name: Arc::clone(name), storage: Arc::clone(&storage), space };
     let mut backend: Box<dyn Backend> = match options.format {
         Format::NetCdf4 | Format::NetCdf4Classic => Box::new(Hdf5Backend::create(target, options)?),
         Format::Classic | Format::Offset64Bit | Format::Data64Bit => {
@@ -90,6 +94,10 @@ fn create_empty(
     };
     backend.commit(&mut draft)?;
     draft.mark_committed();
+    let fail = |source| write_error(name, 0, least_bytes, source);
+    if storage.len().map_err(fail)? < least_bytes {
+        storage.set_len(least_bytes).map_err(fail)?;
+    }
     Ok((draft, backend))
 }
 

@@ -49,6 +49,8 @@ pub struct CreateOptions {
     pub overwrite: Overwrite,
     /// Bytes kept for others before the HDF5 file begins: 0, 512, or twice that, and so on.
     pub user_block_bytes: u64,
+    /// How long a classic file is at least until values are moved in it.
+    pub least_bytes: u64,
     /// Whether what is never written reads as fill values, where a variable does not say.
     pub fill: bool,
     /// How it is written.
@@ -131,6 +133,7 @@ impl Default for CreateOptions {
             layout: Layout::default(),
             overwrite: Overwrite::default(),
             user_block_bytes: 0,
+            least_bytes: 0,
             fill: true,
             edit: EditOptions::default(),
         }
