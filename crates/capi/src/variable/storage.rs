@@ -17,7 +17,6 @@ const NC_CHUNKED: c_int = 0;
 const NC_CONTIGUOUS: c_int = 1;
 const NC_COMPACT: c_int = 2;
 const NC_UNKNOWN_STORAGE: c_int = 3;
-const NC_VIRTUAL: c_int = 4;
 
 /// The most bytes that fit into an object header.
 const MAX_COMPACT_BYTES: u64 = 1 << 16;
@@ -143,8 +142,9 @@ fn chunking(group: c_int, id: c_int) -> Outcome<(c_int, Vec<u64>)> {
     Ok(match storage.kind {
         StorageKind::Contiguous => (NC_CONTIGUOUS, Vec::new()),
         StorageKind::Compact => (NC_COMPACT, Vec::new()),
-        StorageKind::Virtual => (NC_VIRTUAL, Vec::new()),
-        StorageKind::Unknown => (NC_UNKNOWN_STORAGE, Vec::new()),
+        // netCDF-C has a number for virtual storage, `NC_VIRTUAL`, and never tells it: it leaves that to the
+        // preprocessor, which does not know that HDF5 has such storage.
+        StorageKind::Virtual | StorageKind::Unknown => (NC_UNKNOWN_STORAGE, Vec::new()),
         StorageKind::Chunked => {
             let shape = match storage.chunk_shape {
                 Some(said) => said,
