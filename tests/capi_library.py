@@ -22,6 +22,7 @@ PROGRAMS = {
     "callbacks": ("walk", "log"),
     "order": ("walk", "log"),
     "abort": ("walk", "log"),
+    "conversions": ("log",),
     "sizes": ("log",),
     "every": ("table", "arguments", "fixture", "walk", "log"),
     "random": ("table", "arguments", "fixture", "walk", "log"),

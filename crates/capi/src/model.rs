@@ -189,7 +189,8 @@ impl OpenFile {
     /// How numbers convert, as netCDF-C does it where it was built as Debian builds it.
     pub(crate) fn rules(&self) -> Rules {
         let byte_is_either = !matches!(self.format, Format::Data64Bit | Format::NetCdf4);
-        Rules { misfit: Misfit::C, byte_is_either }
+        let misfit = if self.is_hdf5() { Misfit::SignedC } else { Misfit::C };
+        Rules { misfit, byte_is_either }
     }
 
     /// Converts numbers that are to be stored; false where some are out of range. In classic files that is so for

@@ -44,9 +44,12 @@ pub enum Misfit {
     Fill,
     /// The nearest value of the new type; a double becomes an infinite float.
     Nearest,
-    /// What C compilers for x86-64 make of a cast: integers keep their low bits, also those that floats
-    /// become on the way; a double becomes an infinite float.
+    /// What gcc makes of a cast for x86-64: integers keep their low bits, also those that floats become on
+    /// the way; a double becomes an infinite float.
     C,
+    /// The same where floats become unsigned numbers of 64 bits by way of signed ones, as in netCDF-C 4.9's
+    /// netCDF-4 files, but for those that fit.
+    SignedC,
     /// What stood at its place: for [`convert`] alone, into memory that holds something. Of integers the
     /// low bits, of doubles the largest float, as netCDF-C leaves them for readers of classic files.
     Keep,
@@ -202,6 +205,10 @@ fn convert_elements<S: Cast<D>, D: Number>(
             let (_, fits) = number.cast();
             (number.c_cast(), fits)
         }),
+        Misfit::SignedC => kernel::<S, D>(source, target, |number| {
+            let (_, fits) = number.cast();
+            (number.signed_c_cast(), fits)
+        }),
         Misfit::Keep => keeping_kernel::<S, D>(source, target),
     }
 }
@@ -233,10 +240,9 @@ fn keeping_kernel<S: Cast<D>, D: Number>(source: &[u8], target: &mut [u8]) -> u6
     let elements = source.chunks_exact(size_of::<S>()).zip(target.chunks_exact_mut(size_of::<D>()));
     let mut misfit_count = 0;
     for (from, to) in elements {
-        let number = bytemuck::pod_read_unaligned::<S>(from);
-        let (_, fits) = number.cast();
+        let (value, fits) = bytemuck::pod_read_unaligned::<S>(from).kept();
         misfit_count += u64::from(!fits);
-        if let Some(value) = number.kept() {
+        if let Some(value) = value {
             to.copy_from_slice(bytemuck::bytes_of(&value));
         }
     }
@@ -282,9 +288,15 @@ pub trait Cast<D>: Pod {
         self.cast().0
     }
 
-    /// What is written in its place; see [`Misfit::Keep`].
-    fn kept(self) -> Option<D> {
-        Some(self.cast().0)
+    /// See [`Misfit::SignedC`].
+    fn signed_c_cast(self) -> D {
+        self.c_cast()
+    }
+
+    /// What is written in its place, and whether it fits; see [`Misfit::Keep`].
+    fn kept(self) -> (Option<D>, bool) {
+        let (value, fits) = self.cast();
+        (Some(value), fits)
     }
 }
 
@@ -359,11 +371,9 @@ macro_rules! from_floats {
             fn c_cast(self) -> $target {
                 // The registers that a float can be turned into, which hold the lowest value where it is
                 // beyond both ends.
-                const TOP: $source = (1u64 << 63) as $source;
                 match size_of::<$target>() {
-                    8 if <$target>::MIN == 0 => {
-                        let (low, high) = (to_i64(self as f64), to_i64((self - TOP) as f64));
-                        (if low < 0 { low | high } else { low }) as $target
+                    8 if <$target>::MIN == 0 && self >= TOP as $source => {
+                        (to_i64((self - TOP as $source) as f64) ^ i64::MIN) as $target
                     }
                     8 => to_i64(self as f64) as $target,
                     4 if <$target>::MIN == 0 => to_i64(self as f64) as $target,
@@ -371,9 +381,19 @@ macro_rules! from_floats {
                 }
             }
 
-            fn kept(self) -> Option<$target> {
+            fn signed_c_cast(self) -> $target {
                 let (_, fits): ($target, bool) = self.cast();
-                fits.then(|| self.c_cast())
+                let is_long = size_of::<$target>() == 8;
+                if fits || !is_long { self.c_cast() } else { to_i64(self as f64) as $target }
+            }
+
+            fn kept(self) -> (Option<$target>, bool) {
+                // Compared as floats, the highest of 64 bits and the power of two above it are one.
+                if size_of::<$target>() == 8 && self == <$target>::MAX as $source {
+                    return (Some(<$target>::MAX), true);
+                }
+                let (_, fits): ($target, bool) = self.cast();
+                (fits.then(|| self.c_cast()), fits)
             }
         }
     )*};
@@ -381,6 +401,9 @@ macro_rules! from_floats {
 
 from_integers!(i8 u8 i16 u16 i32 u32 i64 u64);
 from_floats!(f32 f64);
+
+/// The lowest value that a signed register of 64 bits does not hold.
+const TOP: u64 = 1 << 63;
 
 fn to_i64(number: f64) -> i64 {
     let fits = (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&number);
@@ -421,11 +444,11 @@ impl Cast<f32> for f64 {
         }
     }
 
-    fn kept(self) -> Option<f32> {
-        Some(match self.cast() {
-            (_, false) => f32::MAX.copysign(self as f32),
-            (value, true) => value,
-        })
+    fn kept(self) -> (Option<f32>, bool) {
+        match self.cast() {
+            (_, false) => (Some(f32::MAX.copysign(self as f32)), false),
+            (value, true) => (Some(value), true),
+        }
     }
 }
 
