@@ -45,6 +45,19 @@ impl Filter {
         encoder(self.id).is_some()
     }
 
+    /// Whether a chunk can do without it where it is the `index`-th of its pipeline.
+    fn may_be_left_out(&self, index: usize) -> bool {
+        self.optional && index < MASK_BITS
+    }
+
+    /// The error that there is no code here that applies it.
+    pub fn not_encodable(&self) -> Error {
+        self.error(match self.is_supported() {
+            true => ErrorKind::DecodesOnly,
+            false => ErrorKind::UnknownFilter,
+        })
+    }
+
     pub(crate) fn error(&self, kind: ErrorKind) -> Error {
         Error { filter_id: self.id, filter_name: self.display_name().to_owned(), kind }
     }
@@ -114,6 +127,30 @@ impl Pipeline {
         self.filters.iter().find(|filter| !filter.can_encode())
     }
 
+    /// That chunks can be encoded: filters that cannot be applied here can be left out.
+    ///
+    /// # Errors
+    /// The error that [`Self::encode`] would give for any chunk.
+    pub fn check_encode(&self) -> Result<()> {
+        let filters = self.filters.iter().enumerate();
+        let mut needed = filters.filter(|(index, filter)| !filter.may_be_left_out(*index));
+        match needed.find(|(_, filter)| !filter.can_encode()) {
+            Some((_, filter)) => Err(filter.not_encodable()),
+            None => Ok(()),
+        }
+    }
+
+    /// That there is code here for all filters of a chunk with this mask.
+    ///
+    /// # Errors
+    /// The error that [`Self::decode`] would give for it.
+    pub fn check_decode(&self, filter_mask: u32) -> Result<()> {
+        match self.applied(filter_mask).iter().rev().find(|filter| !filter.is_supported()) {
+            Some(filter) => Err(filter.error(ErrorKind::UnknownFilter)),
+            None => Ok(()),
+        }
+    }
+
     /// Applies all filters to `chunk`, puts the bytes to store in place of what `out` held, and
     /// returns the filter mask: bit `i` says that filter `i` was left out.
     ///
@@ -126,7 +163,7 @@ impl Pipeline {
         let mut mask = 0;
         let mut unfiltered = Some(chunk);
         for (index, filter) in self.filters.iter().enumerate() {
-            let may_leave_out = filter.optional && index < MASK_BITS;
+            let may_leave_out = filter.may_be_left_out(index);
             match apply(filter, may_leave_out, unfiltered, scratch) {
                 Ok(true) => unfiltered = None,
                 Err(kind @ ErrorKind::OutOfMemory { .. }) => return Err(filter.error(kind)),
@@ -246,12 +283,9 @@ fn apply(
     unfiltered: Option<&[u8]>,
     scratch: &mut Scratch,
 ) -> Result<bool, ErrorKind> {
-    let missing = match filter.is_supported() {
-        true => ErrorKind::DecodesOnly,
-        false => ErrorKind::UnknownFilter,
-    };
     let input = unfiltered.unwrap_or(&scratch.front);
-    let (encode, only_if_smaller) = match encoder(filter.id).ok_or(missing)? {
+    let encoder = encoder(filter.id).ok_or_else(|| filter.not_encodable().kind)?;
+    let (encode, only_if_smaller) = match encoder {
         Encoder::Always(encode) => (encode, false),
         Encoder::IfSmaller(encode) => (encode, true),
         Encoder::Append(append) => {

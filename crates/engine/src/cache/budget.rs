@@ -28,7 +28,8 @@ pub fn memory_setting(variable: &str, largest_default: u64) -> u64 {
     asked.unwrap_or_else(|| (physical_memory() / SHARE_OF_MEMORY).min(largest_default))
 }
 
-fn physical_memory() -> u64 {
+/// Bytes of memory that the machine has.
+pub fn physical_memory() -> u64 {
     let info = rustix::system::sysinfo();
     (info.totalram as u64).saturating_mul(u64::from(info.mem_unit))
 }

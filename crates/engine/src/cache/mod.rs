@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::plan::layout::ArrayId;
-pub use budget::memory_setting;
+pub use budget::{memory_setting, physical_memory};
 use entries::{Entries, Place};
 use ghosts::Ghosts;
 use spares::Spares;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use isotach_codec::{self as codec, Filter};
+use isotach_codec::Filter;
 use isotach_model::Atomic;
 
 use super::CopyOptions;
@@ -152,16 +152,7 @@ fn request(filter: &FilterUse, has_same_chunks: bool) -> Defined<FilterRequest> 
             };
             // Optional filters that cannot be applied would be left out without a word.
             if !exact.can_encode() {
-                let kind = match exact.is_supported() {
-                    true => codec::ErrorKind::DecodesOnly,
-                    false => codec::ErrorKind::UnknownFilter,
-                };
-                let filter_name = exact.display_name().to_owned();
-                return Err(DefinitionFault::Filter(codec::Error {
-                    filter_id: id,
-                    filter_name,
-                    kind,
-                }));
+                return Err(DefinitionFault::Filter(exact.not_encodable()));
             }
             FilterRequest::Exact(exact)
         }

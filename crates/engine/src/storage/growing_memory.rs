@@ -5,17 +5,30 @@ use std::mem::MaybeUninit;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::{Storage, WritableStorage, unexpected_end};
+use crate::cache::physical_memory;
 
 /// Bytes in memory that grow as they are written.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct GrowingMemory {
     bytes: RwLock<Vec<u8>>,
+    largest_len: u64,
+}
+
+impl Default for GrowingMemory {
+    fn default() -> Self {
+        Self::new(Vec::new())
+    }
 }
 
 impl GrowingMemory {
-    /// A storage that begins as `bytes`.
+    /// A storage that begins as `bytes`, and grows as long as the machine has memory.
     pub fn new(bytes: Vec<u8>) -> Self {
-        Self { bytes: RwLock::new(bytes) }
+        Self::with_limit(bytes, physical_memory())
+    }
+
+    /// The same that never has more than `largest_len` bytes.
+    pub fn with_limit(bytes: Vec<u8>, largest_len: u64) -> Self {
+        Self { bytes: RwLock::new(bytes), largest_len }
     }
 
     /// What is in it; it is empty from now on.
@@ -30,14 +43,17 @@ impl GrowingMemory {
     fn write(&self) -> RwLockWriteGuard<'_, Vec<u8>> {
         self.bytes.write().unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-/// Makes `bytes` so long, with zeros, or so short.
-fn resize(bytes: &mut Vec<u8>, len: usize) -> io::Result<()> {
-    let more = len.saturating_sub(bytes.len());
-    bytes.try_reserve(more).map_err(|_| io::ErrorKind::OutOfMemory)?;
-    bytes.resize(len, 0);
-    Ok(())
+    /// Makes `bytes` so long, with zeros, or so short.
+    fn resize(&self, bytes: &mut Vec<u8>, len: usize) -> io::Result<()> {
+        let more = len.saturating_sub(bytes.len());
+        if more > 0 && len as u64 > self.largest_len {
+            return Err(io::ErrorKind::OutOfMemory.into());
+        }
+        bytes.try_reserve(more).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        bytes.resize(len, 0);
+        Ok(())
+    }
 }
 
 impl Storage for GrowingMemory {
@@ -70,7 +86,7 @@ impl WritableStorage for GrowingMemory {
         let range = range.ok_or(io::ErrorKind::FileTooLarge)?;
         let mut into = self.write();
         if into.len() < range.end {
-            resize(&mut into, range.end)?;
+            self.resize(&mut into, range.end)?;
         }
         into[range].copy_from_slice(bytes);
         Ok(())
@@ -78,11 +94,15 @@ impl WritableStorage for GrowingMemory {
 
     fn set_len(&self, len: u64) -> io::Result<()> {
         let len = usize::try_from(len).map_err(|_| io::ErrorKind::FileTooLarge)?;
-        resize(&mut self.write(), len)
+        self.resize(&mut self.write(), len)
     }
 
     fn sync(&self) -> io::Result<()> {
         Ok(())
+    }
+
+    fn largest_len(&self) -> u64 {
+        self.largest_len
     }
 }
 
@@ -103,6 +123,17 @@ mod tests {
         assert!(memory.write_at(u64::MAX, &[1]).is_err());
         assert_eq!(memory.set_len(u64::MAX).unwrap_err().kind(), io::ErrorKind::OutOfMemory);
         assert_eq!(memory.take_bytes(), [1, 7, 3, 0, 0, 8]);
+    }
+
+    #[test]
+    fn it_grows_to_its_limit() {
+        let memory = GrowingMemory::with_limit(vec![1, 2, 3], 5);
+        memory.write_at(3, &[4, 5]).unwrap();
+        assert_eq!(memory.write_at(5, &[6]).unwrap_err().kind(), io::ErrorKind::OutOfMemory);
+        assert_eq!(memory.write_at(1 << 40, &[6]).unwrap_err().kind(), io::ErrorKind::OutOfMemory);
+        assert_eq!(memory.set_len(6).unwrap_err().kind(), io::ErrorKind::OutOfMemory);
+        assert_eq!(memory.take_bytes(), [1, 2, 3, 4, 5]);
+        assert!(GrowingMemory::default().largest_len() >= 1 << 20);
     }
 
     #[test]

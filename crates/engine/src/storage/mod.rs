@@ -81,6 +81,11 @@ pub trait WritableStorage: Storage {
 
     /// Comes back when everything written before survives a loss of power.
     fn sync(&self) -> io::Result<()>;
+
+    /// The most bytes that it can have, where that is known: what would be longer is not begun.
+    fn largest_len(&self) -> u64 {
+        u64::MAX
+    }
 }
 
 /// What a commit survives.

@@ -56,4 +56,8 @@ impl WritableStorage for Shifted {
     fn sync(&self) -> io::Result<()> {
         self.whole.sync()
     }
+
+    fn largest_len(&self) -> u64 {
+        self.whole.largest_len().saturating_sub(self.start)
+    }
 }

@@ -273,6 +273,10 @@ impl WritableStorage for WriteBehind {
         self.flush()?;
         self.shared.storage.sync()
     }
+
+    fn largest_len(&self) -> u64 {
+        self.shared.storage.largest_len()
+    }
 }
 
 #[cfg(test)]

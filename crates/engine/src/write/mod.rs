@@ -46,6 +46,18 @@ pub(crate) trait Backend: Send + Sync {
         into: &mut Vec<u8>,
     ) -> Result<RangeReport>;
 
+    /// An error where the selected elements could not be brought to the file: before the draft reaches as
+    /// far as `extent`, so that a write which is refused changes nothing.
+    fn check_put(
+        &self,
+        _draft: &Draft,
+        _id: VariableId,
+        _selection: &Selection,
+        _extent: &[u64],
+    ) -> Result<()> {
+        Ok(())
+    }
+
     /// Takes the selected elements, in stored form. The draft already reaches as far.
     fn put(
         &self,
@@ -56,9 +68,7 @@ pub(crate) trait Backend: Send + Sync {
     ) -> Result<()>;
 
     /// Makes room along the unlimited dimensions of a variable, before the draft reaches as far.
-    fn grow(&self, _draft: &Draft, _extent: &[u64]) -> Result<()> {
-        Ok(())
-    }
+    fn grow(&self, draft: &Draft, id: VariableId, extent: &[u64]) -> Result<()>;
 
     /// The variable's elements for reading, those put last too.
     fn array(&self, draft: &Draft, id: VariableId) -> Result<Array>;

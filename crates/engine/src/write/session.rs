@@ -11,7 +11,7 @@ use std::time::Duration;
 use isotach_model::convert::{Number, RangeReport, convert};
 use isotach_model::quantize::{Float, Quantization};
 use isotach_model::selection::{Axis, Selection};
-use isotach_model::{Atomic, DataType, Values, fill};
+use isotach_model::{Atomic, DataType, NoHeap, Values, fill};
 
 use super::Backend;
 use super::clock::Clock;
@@ -139,8 +139,9 @@ impl Session {
     /// Makes a variable's unlimited dimensions at least as long as `extent` says.
     pub(crate) fn grow(&self, id: VariableId, extent: &[u64]) -> Result<()> {
         let mut state = self.to_change()?;
+        let id = state.draft.owner(id);
         state.draft.check_record_fill().map_err(|fault| self.fault(fault))?;
-        state.backend.grow(&state.draft, extent)?;
+        state.backend.grow(&state.draft, id, extent)?;
         state.draft.grow(id, extent).map_err(|fault| self.fault(fault))
     }
 
@@ -151,7 +152,13 @@ impl Session {
         selection: &Selection,
         values: &Values,
     ) -> Result<RangeReport> {
-        let (state, id) = self.ready_for(id, selection)?;
+        let (state, id) = self.ready_for(id, selection, |state, id| {
+            self.check_count(selection, values.len())?;
+            // What goes to the heap may only be put there when nothing comes between it and its references.
+            let stored = state.backend.stored_type(&state.draft, id)?;
+            let encoded = stored.encode(values, state.draft.rules(), &mut NoHeap, &mut Vec::new());
+            encoded.map(drop).map_err(|error| self.error(ErrorKind::Values(error)))
+        })?;
         self.check_count(selection, values.len())?;
         let stored = state.backend.stored_type(&state.draft, id)?;
         let mut elements = Vec::new();
@@ -172,13 +179,18 @@ impl Session {
         selection: &Selection,
         elements: &[u8],
     ) -> Result<()> {
-        let (state, id) = self.ready_for(id, selection)?;
-        let stored = state.backend.stored_type(&state.draft, id)?;
-        if !stored.is_flat() {
-            let kind = ErrorKind::WrongType { stored: format!("{stored:?}"), wanted: "bytes" };
-            return Err(self.error(kind));
-        }
-        self.check_count(selection, elements.len() / stored.size().max(1))?;
+        let flat_type = |state: &State, id| {
+            let stored = state.backend.stored_type(&state.draft, id)?;
+            if !stored.is_flat() {
+                let kind = ErrorKind::WrongType { stored: format!("{stored:?}"), wanted: "bytes" };
+                return Err(self.error(kind));
+            }
+            self.check_count(selection, elements.len() / stored.size().max(1))?;
+            Ok(stored)
+        };
+        let (state, id) =
+            self.ready_for(id, selection, |state, id| flat_type(state, id).map(drop))?;
+        let stored = flat_type(&state, id)?;
         let order = stored.native_order();
         if order.is_native() && !state.is_quantized(id) {
             state.backend.put(&state.draft, id, selection, elements)
@@ -286,21 +298,25 @@ impl Session {
     }
 
     /// The state to write into the selected elements: unlimited dimensions reach as far. And the
-    /// variable that has them.
+    /// variable that has them. A write that is refused makes none of them longer: `check` is what can be
+    /// wrong with the elements.
     fn ready_for(
         &self,
         id: VariableId,
         selection: &Selection,
+        check: impl FnOnce(&State, VariableId) -> Result<()>,
     ) -> Result<(RwLockReadGuard<'_, State>, VariableId)> {
         self.tell_failure()?;
         let state = self.shared()?;
         let id = state.draft.owner(id);
         let variable = state.draft.variable(id).map_err(|fault| self.fault(fault))?;
         let needed = self.needed_extent(&state.draft, variable, selection)?;
+        state.backend.check_put(&state.draft, id, selection, &needed)?;
         if needed.iter().zip(&variable.extent).all(|(needed, extent)| needed <= extent) {
             self.start_clock();
             return Ok((state, id));
         }
+        check(&state, id)?;
         drop(state);
         self.change(|draft| draft.grow(id, &needed))?;
         let state = self.shared()?;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use isotach::model::selection::{Axis, Selection};
 use isotach::model::{Atomic, DataType};
-use isotach::storage::Memory;
+use isotach::storage::{GrowingMemory, Memory};
 use isotach::{
     EditOptions, File, Group, GroupWriter, OpenOptions, Result, Variable, VariableOptions,
     VariableWriter, Writer,
@@ -30,6 +30,9 @@ const STEPS: usize = 16;
 const OBJECTS: usize = 60;
 /// Elements of a variable that are compared, and of one write.
 const ELEMENTS: u64 = 64;
+/// The most bytes that a file may come to: arrays that are not in chunks take all their space with the first
+/// element that is written.
+const FILE_BYTES: u64 = 64 << 20;
 /// Bytes of one element, beyond which it is not read.
 const ELEMENT_BYTES: usize = 1 << 12;
 const NAMES: [&str; 6] =
@@ -46,8 +49,8 @@ pub fn edits(data: &[u8]) {
     let Some((script, checksum, file)) = parts(data) else { return };
     let is_whole = checksum == fnv(file).to_le_bytes();
     let options = EditOptions { commit_interval: None, ..EditOptions::default() };
-    let Ok(writer) = options.open_bytes("edited", file.to_vec()) else { return };
-    let mut edit = Edit { before: seen(&writer.file()).ok(), writer, options, is_whole };
+    let Some((storage, writer)) = opened(&options, file.to_vec()) else { return };
+    let mut edit = Edit { before: seen(&writer.file()).ok(), storage, writer, options, is_whole };
     let mut script = Script::new(script);
     for _ in 0..STEPS {
         if script.is_over() {
@@ -72,7 +75,14 @@ fn fnv(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
+fn opened(options: &EditOptions, bytes: Vec<u8>) -> Option<(Arc<GrowingMemory>, Writer)> {
+    let storage = Arc::new(GrowingMemory::with_limit(bytes, FILE_BYTES));
+    let writer = options.open_in("edited", Arc::clone(&storage) as _).ok()?;
+    Some((storage, writer))
+}
+
 struct Edit {
+    storage: Arc<GrowingMemory>,
     writer: Writer,
     options: EditOptions,
     is_whole: bool,
@@ -183,15 +193,16 @@ impl Edit {
         self.check(Ok(()), &Touched::Below(Vec::new()));
         assert!(!self.is_whole || outcome.is_ok(), "not committed: {outcome:?}");
         let bytes = self.reopen()?;
-        self.writer = self.options.open_bytes("edited", bytes).ok()?;
+        (self.storage, self.writer) = opened(&self.options, bytes)?;
         Some(())
     }
 
     /// Closes; the bytes of the file, which a reader sees as they were seen before.
     fn reopen(&mut self) -> Option<Vec<u8>> {
-        let bytes = self.writer.clone().into_bytes();
-        assert!(!self.is_whole || bytes.is_ok(), "not closed: {bytes:?}");
-        let bytes = bytes.ok()??;
+        let closed = self.writer.clone().close();
+        assert!(!self.is_whole || closed.is_ok(), "not closed: {closed:?}");
+        closed.ok()?;
+        let bytes = self.storage.take_bytes();
         let storage = Arc::new(Memory::new(bytes.clone()));
         let file = OpenOptions::default().open_storage("edited", storage);
         let found = file.and_then(|file| seen(&file));

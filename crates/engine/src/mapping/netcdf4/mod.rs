@@ -44,7 +44,7 @@ pub(crate) use self::reserved::{
     is_hidden as is_reserved,
 };
 pub(crate) use self::types::{default_fill, stored_type};
-pub(crate) use self::variable::endianness;
+pub(crate) use self::variable::{endianness, fill_beyond};
 use super::hdf5::Objects;
 use super::once::Once;
 use super::{FileMapping, GroupMapping};

@@ -16,7 +16,7 @@ use crate::attribute::Attribute;
 use crate::dimension::Dimension;
 use crate::error::Result;
 use crate::mapping::VariableMapping;
-use crate::mapping::hdf5::{FillStatus, LayoutKind};
+use crate::mapping::hdf5::{Dataset, FillStatus, LayoutKind};
 use crate::plan::layout::Placement;
 use crate::read::Array;
 use crate::variable::{Endianness, FillValue, FilterUse, StorageInfo, StorageKind};
@@ -118,12 +118,20 @@ impl VariableMapping for NetCdf4Variable {
         let mut array = self.own_array()?;
         let dimensions = self.dimensions()?;
         array.shape = dimensions.iter().map(Dimension::len).collect();
-        let dataset = &self.member.dataset;
-        if array.shape != array.layout.shape && dataset.fill()?.status != FillStatus::User {
-            array.layout.fill_beyond = types::default_fill(dataset.datatype()?);
+        if array.shape != array.layout.shape {
+            array.layout.fill_beyond = fill_beyond(&self.member.dataset)?;
         }
         Ok(Arc::new(array))
     }
+}
+
+/// One element, as it is stored, for what lies within the dimensions and beyond the data set's own extent, where
+/// that is another than for what was never written.
+pub(crate) fn fill_beyond(dataset: &Dataset) -> Result<Option<Arc<[u8]>>> {
+    Ok(match dataset.fill()?.status {
+        FillStatus::User => None,
+        FillStatus::Undefined | FillStatus::Default => types::default_fill(dataset.datatype()?),
+    })
 }
 
 /// Numbers have a byte order; what consists of other things has none that netCDF would tell.

@@ -334,7 +334,7 @@ impl Backend for ClassicBackend {
         Ok(())
     }
 
-    fn grow(&self, draft: &Draft, extent: &[u64]) -> Result<()> {
+    fn grow(&self, draft: &Draft, _id: VariableId, extent: &[u64]) -> Result<()> {
         let state = self.defined(draft)?;
         state.writer.reach(extent.first().copied().unwrap_or(0))?;
         self.outdate(state);

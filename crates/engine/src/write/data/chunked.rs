@@ -58,7 +58,7 @@ pub struct ChunkParts {
 /// The chunks of one variable that is written. Several threads may write at once; those whose
 /// chunks may be the same take turns.
 pub struct ChunkStore {
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
 }
 
 /// The same, for all who work on it.

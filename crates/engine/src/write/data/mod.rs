@@ -15,6 +15,7 @@ mod chunked;
 mod claims;
 mod cover;
 mod edges;
+mod filterable;
 mod gather;
 mod in_place;
 mod inline;
@@ -92,6 +93,20 @@ impl Store {
             Self::Chunked(store) => store.write(selection, elements, shape),
             Self::Strided(store) => store.write(selection, elements, shape),
             Self::Inline(store) => store.write(selection, elements, shape),
+        }
+    }
+
+    /// That [`Self::write`] of the selected places of an array of `shape` could be brought to the file.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Encode`] where chunks cannot be filtered here, [`ErrorKind::Chunk`] where the rest of a
+    /// chunk that is in the file cannot be read back, [`ErrorKind::Limit`] where an array is larger than its
+    /// storage can be.
+    pub fn check(&self, selection: &Selection, shape: &[u64]) -> Result<()> {
+        match self {
+            Self::Chunked(store) => store.check(selection, shape),
+            Self::Strided(store) => store.check(),
+            Self::Inline(_) => Ok(()),
         }
     }
 

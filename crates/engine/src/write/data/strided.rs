@@ -101,6 +101,26 @@ impl StridedStore {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// See [`super::Store::check`]: all of an array gets its place with the first element that is written.
+    pub fn check(&self) -> Result<()> {
+        let state = self.lock();
+        if state.address.is_some() && !(state.is_committed && self.keeps_committed) {
+            return Ok(());
+        }
+        drop(state);
+        let storage = &self.target.storage;
+        let largest = storage.largest_len();
+        if largest == u64::MAX {
+            return Ok(());
+        }
+        let there =
+            storage.len().map_err(|source| storage_error(&self.target.file, 0, 0, source))?;
+        match there.saturating_add(self.len) {
+            needed if needed <= largest => Ok(()),
+            needed => Err(self.target.limit("bytes of a file in memory", needed, largest)),
+        }
+    }
+
     /// Writes elements; see [`super::Store::write`].
     pub fn write(&self, selection: &Selection, elements: &[u8], shape: &[u64]) -> Result<()> {
         let size = self.element_size;

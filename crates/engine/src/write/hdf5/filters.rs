@@ -27,16 +27,10 @@ pub(super) fn pipeline(
     let chunk = ChunkType { element: &element, datatype: &message, shape: chunk_shape, fill };
     let filters = requests.iter().map(|request| filter(request, &chunk));
     let pipeline = Pipeline { filters: filters.collect::<Encoded<_>>()? };
-    if let Some(filter) = pipeline.not_encodable() {
-        let kind = match filter.is_supported() {
-            true => isotach_codec::ErrorKind::DecodesOnly,
-            false => isotach_codec::ErrorKind::UnknownFilter,
-        };
-        let filter_name = filter.display_name().to_owned();
-        let error = isotach_codec::Error { filter_id: filter.id, filter_name, kind };
-        return Err(DefinitionFault::Filter(error).into());
+    match pipeline.not_encodable() {
+        Some(filter) => Err(DefinitionFault::Filter(filter.not_encodable()).into()),
+        None => Ok(pipeline),
     }
-    Ok(pipeline)
 }
 
 /// The filter with all that follows from what it is applied to.

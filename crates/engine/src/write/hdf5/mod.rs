@@ -46,7 +46,7 @@ use super::target::Target;
 use crate::cache::FileNumber;
 use crate::draft::{AttributeOwner, Draft, Item, Place, VariableId};
 use crate::error::{DefinitionFault, Error, ErrorKind, Result};
-use crate::mapping::hdf5;
+use crate::mapping::{hdf5, netcdf4};
 use crate::plan::layout::{ArrayId, ArrayLayout};
 use crate::read::Array;
 use crate::storage::WriteBehind;
@@ -277,7 +277,7 @@ impl Hdf5Backend {
 impl Backend for Hdf5Backend {
     fn stored_type(&self, draft: &Draft, id: VariableId) -> Result<StoredType> {
         if let Some(dataset) = self.dataset(id) {
-            return Ok(crate::mapping::netcdf4::stored_type(dataset.datatype()?));
+            return Ok(netcdf4::stored_type(dataset.datatype()?));
         }
         Ok(self.written(draft, id)?.planned.stored.clone())
     }
@@ -291,6 +291,16 @@ impl Backend for Hdf5Backend {
     ) -> Result<RangeReport> {
         let encoded = stored.encode(values, rules, &mut &*self.heap, into);
         encoded.map_err(|error| self.target.error(heap::encode_error(error)))
+    }
+
+    fn check_put(
+        &self,
+        draft: &Draft,
+        id: VariableId,
+        selection: &Selection,
+        extent: &[u64],
+    ) -> Result<()> {
+        self.written(draft, id)?.store.check(selection, extent)
     }
 
     fn put(
@@ -312,6 +322,11 @@ impl Backend for Hdf5Backend {
         Ok(())
     }
 
+    fn grow(&self, draft: &Draft, id: VariableId, _extent: &[u64]) -> Result<()> {
+        // Its store knows how far it reached before, and whether it is written here at all.
+        self.written(draft, id).map(drop)
+    }
+
     fn array(&self, draft: &Draft, id: VariableId) -> Result<Array> {
         if !self.is_written(id)
             && let Some(origin) = draft.variable(id).ok().and_then(|found| found.origin.as_ref())
@@ -319,6 +334,10 @@ impl Backend for Hdf5Backend {
             let variable = draft.variable(id).map_err(|fault| self.fault(fault))?;
             let mut array = Array::clone(&*origin.array()?);
             array.shape = draft.shape(variable).map_err(|fault| self.fault(fault))?;
+            if let Some(dataset) = self.dataset(id) {
+                // Other variables may have made its dimensions longer since.
+                array.layout.fill_beyond = netcdf4::fill_beyond(dataset)?;
+            }
             return Ok(array);
         }
         let written = self.written(draft, id)?;

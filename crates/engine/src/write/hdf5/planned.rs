@@ -143,10 +143,7 @@ impl Planned {
             chunk_shape: dataset.chunk_shape()?.map(<[u64]>::to_vec),
             pipeline: Arc::new(hdf5::pipeline_of(&filters)),
             filters,
-            fill_beyond: match fill.status {
-                FillStatus::User => None,
-                FillStatus::Undefined | FillStatus::Default => netcdf4::default_fill(&datatype),
-            },
+            fill_beyond: netcdf4::fill_beyond(dataset)?,
             fill: match fill.status {
                 FillStatus::Undefined => None,
                 FillStatus::Default => Some(vec![0; size].into()),
