@@ -226,6 +226,14 @@ impl Committer {
         self.finish(&mut self.lock(), space)
     }
 
+    /// Comes back when values that were overwritten where they are survive what they are to survive.
+    ///
+    /// # Errors
+    /// The storage fails.
+    pub fn sync_values(&self) -> Result<()> {
+        self.sync(&mut self.lock())
+    }
+
     /// Ends the writing: frees what waited, and cuts off the tail that nobody uses. `root` as for
     /// [`Committer::apply`], of the last commit.
     ///

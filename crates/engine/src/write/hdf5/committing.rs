@@ -48,7 +48,8 @@ impl Hdf5Backend {
         if nodes.is_empty() && self.pending.is_empty() && self.pending_indexes.is_empty() {
             // Values may have gone to places that they have already.
             flush(&self.behind, &self.target)?;
-            return self.committer.finish_last(&self.target.space);
+            self.committer.finish_last(&self.target.space)?;
+            return if changed.is_empty() { Ok(()) } else { self.committer.sync_values() };
         }
         self.lay_out(draft, &scales, &nodes)?;
         self.heap.flush()?;
