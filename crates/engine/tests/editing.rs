@@ -362,3 +362,46 @@ fn dimensions_of_any_group_are_along_variables() {
     let values = variable.read(&Selection::all(&[3, 3])).unwrap();
     assert_eq!(values, Values::I32((1..10).collect()));
 }
+
+/// A second path to a group, by a soft link or another hard one, shows what the first shows.
+#[test]
+fn attributes_are_those_of_the_object_whichever_link_leads_there() {
+    let Some(corpus) = isotach_testkit::corpus() else { return };
+    for (name, by_link, own) in [
+        ("hdf5-1.14.5/h5diff_softlinks.h5", "softlink_group1", "target_group"),
+        ("hdf5-1.14.5/tmany.h5", "g2/slink2", "g1"),
+    ] {
+        let group = |file: &File, path: &str| {
+            let group =
+                path.split('/').fold(file.root(), |at, name| at.group(name).unwrap().unwrap());
+            let attributes = group.attributes().unwrap();
+            let one = |found: &isotach::Attribute| {
+                assert!(group.attribute(found.name()).unwrap().is_some());
+                format!("{} {:?}", found.name(), found.values())
+            };
+            attributes.iter().map(one).collect::<Vec<String>>()
+        };
+        let bytes = edit(std::fs::read(corpus.join(name)).unwrap(), |writer| {
+            let target = writer.root().group(own).unwrap().unwrap();
+            let check = |count: usize| {
+                let seen = group(&writer.file(), by_link);
+                assert_eq!(seen, group(&writer.file(), own), "{name}");
+                assert_eq!(
+                    seen.iter().filter(|found| found.contains("of the test")).count(),
+                    count
+                );
+            };
+            check(0);
+            target.set_attribute("first of the test", 1).unwrap();
+            check(1);
+            target.set_attribute("second of the test", "text").unwrap();
+            writer.commit().unwrap();
+            check(2);
+            target.delete_attribute("first of the test").unwrap();
+            target.rename_attribute("second of the test", "third of the test").unwrap();
+            check(1);
+        });
+        let file = opened(&bytes);
+        assert_eq!(group(&file, by_link), group(&file, own), "{name}");
+    }
+}

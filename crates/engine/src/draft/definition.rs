@@ -425,7 +425,11 @@ impl Draft {
     /// The attributes of a group or variable.
     pub(crate) fn attributes(&self, owner: AttributeOwner) -> Defined<&AttributeList> {
         match owner {
-            AttributeOwner::Group(id) => self.group(id).map(|group| &group.attributes),
+            AttributeOwner::Group(id) => {
+                let group = self.group(id)?;
+                let twin = group.twin.and_then(|twin| self.group(twin).ok());
+                Ok(&twin.unwrap_or(group).attributes)
+            }
             AttributeOwner::Variable(id) => {
                 self.variable(self.owner(id)).map(|variable| &variable.attributes)
             }

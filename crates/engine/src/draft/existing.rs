@@ -146,10 +146,10 @@ impl Draft {
         }
     }
 
-    /// Says that a group is an object elsewhere.
-    pub(crate) fn set_elsewhere(&mut self, id: GroupId) {
+    /// Says that a group is an object elsewhere, perhaps that of another group.
+    pub(crate) fn set_elsewhere(&mut self, id: GroupId, twin: Option<GroupId>) {
         if let Some(Some(group)) = self.groups.get_mut(id.0) {
-            group.is_elsewhere = true;
+            (group.is_elsewhere, group.twin) = (true, twin);
         }
     }
 

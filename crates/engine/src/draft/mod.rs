@@ -110,6 +110,8 @@ pub(crate) struct GroupDraft {
     /// Whether only a soft or external link leads to it, or a second hard one: nothing can be changed
     /// in it.
     pub(crate) is_elsewhere: bool,
+    /// The group that is the same object, where that is in the draft: what is said of the one is said of both.
+    pub(crate) twin: Option<GroupId>,
     /// Names of links to what netCDF does not show.
     pub(crate) hidden_names: HashSet<Arc<str>>,
 }
@@ -386,6 +388,7 @@ impl GroupDraft {
             groups: IndexMap::new(),
             members_changed: false,
             is_elsewhere: false,
+            twin: None,
             hidden_names: HashSet::new(),
         }
     }

@@ -190,6 +190,7 @@ pub(super) fn find(draft: &mut Draft, objects: &Objects) -> Result<Origins> {
         origins: Origins::default(),
         by_address: HashMap::new(),
         twins: Vec::new(),
+        twin_groups: Vec::new(),
     };
     let root = objects.root();
     finder.insert(Node::Group(ROOT), Object::Group(root.clone()))?;
@@ -197,7 +198,11 @@ pub(super) fn find(draft: &mut Draft, objects: &Objects) -> Result<Origins> {
     while let Some((id, group)) = waiting.pop() {
         waiting.append(&mut finder.look_into(id, group)?);
     }
-    let Finder { origins, by_address, twins, .. } = finder;
+    let Finder { origins, by_address, twins, twin_groups, .. } = finder;
+    let same_object = |object: &Object| {
+        let node = object.node().filter(|node| node.file_id() == root.node().file_id())?;
+        by_address.get(&node.address()).copied()
+    };
     let scales = Scales::find(draft);
     let numbered: Vec<DimensionId> = draft
         .dimensions()
@@ -209,12 +214,16 @@ pub(super) fn find(draft: &mut Draft, objects: &Objects) -> Result<Origins> {
         .collect();
     draft.set_numbered(&numbered);
     for (id, object) in twins {
-        let node = object.node().filter(|node| node.file_id() == root.node().file_id());
-        let place = match node.and_then(|node| by_address.get(&node.address())) {
-            Some(&Node::Variable(twin)) => Place::Twin(twin),
+        let place = match same_object(&object) {
+            Some(Node::Variable(twin)) => Place::Twin(twin),
             _ => Place::Elsewhere,
         };
         draft.set_place(id, place);
+    }
+    for (id, object) in twin_groups {
+        if let Some(Node::Group(twin)) = same_object(&object) {
+            draft.set_elsewhere(id, Some(twin));
+        }
     }
     Ok(origins)
 }
@@ -227,6 +236,8 @@ struct Finder<'f> {
     by_address: HashMap<u64, Node>,
     /// Variables that are objects to which other links lead, too.
     twins: Vec<(VariableId, Object)>,
+    /// The same for groups.
+    twin_groups: Vec<(GroupId, Object)>,
 }
 
 /// The group that is looked into.
@@ -277,8 +288,9 @@ impl Finder<'_> {
             let Some(link) = parent.link(&name) else { continue };
             let Object::Group(group) = parent.group.resolve(link)? else { continue };
             let object = Object::Group(group.clone());
-            if !self.take(parent, link, Node::Group(id), object)? {
-                self.draft.set_elsewhere(id);
+            if !self.take(parent, link, Node::Group(id), object.clone())? {
+                self.draft.set_elsewhere(id, None);
+                self.twin_groups.push((id, object));
             }
             below.push((id, group));
         }
