@@ -68,6 +68,23 @@ def test_to_cdl(path, options):
     assert path.with_suffix(".cdl").read_text().startswith("netcdf file {")
 
 
+@pytest.mark.skipif(shutil.which("ncdump") is None, reason="there is no ncdump")
+def test_attributes_of_types_of_other_groups_to_cdl(tmp_path):
+    """libnetcdf writes such an attribute without saying where its type is."""
+    path = tmp_path / "types.nc"
+    with netCDF4.Dataset(path, "w") as dataset:
+        above, beside = dataset.createGroup("a"), dataset.createGroup("b/deep")
+        cloud = above.createEnumType("i1", "cloud", {"clear": 0, "cumulus": 1, "missing": 127})
+        for group in (above, beside):
+            group.createDimension("x", 3)
+            clouds = group.createVariable("clouds", cloud, ("x",), fill_value=127)
+            clouds[:] = np.array([0, 1, 0], "i1")
+    with isotach.Dataset(path) as ours, netCDF4.Dataset(path) as theirs:
+        shown = ours.tocdl(data=True)
+        assert shown == theirs.tocdl(data=True)
+    assert "/a/cloud clouds:_FillValue = missing" in shown
+
+
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 def test_is_interrupted_at_once(large):
     with subprocess.Popen(

@@ -11,7 +11,7 @@ use isotach_model::{DataType, UserType};
 
 use super::group::GroupData;
 use super::member::{CommittedType, Member};
-use super::{Contents, ObjectId, types};
+use super::{Contents, ObjectId, reserved, types};
 use crate::error::Result;
 
 /// A user-defined type and the HDF5 type that it is.
@@ -102,9 +102,9 @@ pub(super) fn variable_type(
     })
 }
 
-/// The type of an attribute in `group`. One that is not committed, and that no type of the group or
-/// of one above it stands for, is made up and not a type of any group: to look for it in the whole
-/// file is not worth an attribute.
+/// The type of an attribute in `group`. libnetcdf writes one of a user-defined type without saying where
+/// that is committed, and finds it again among the types of all groups. What is none of these is made up
+/// and not a type of any group.
 pub(super) fn attribute_type(
     contents: &Contents,
     group: &Arc<GroupData>,
@@ -113,8 +113,18 @@ pub(super) fn attribute_type(
 ) -> DataType {
     match committed_at.and_then(|object| at_address(contents, group, object)) {
         Some(user) => DataType::User(user),
-        None => types::data_type(datatype, &mut |part| committed(group, part)),
+        None => types::data_type(datatype, &mut |part| {
+            committed(group, part).or_else(|| in_any_group(contents, part))
+        }),
     }
+}
+
+/// The first committed type of the file that is the same. Other programs than netCDF have attributes of
+/// types that are committed nowhere (booleans of h5py), which are not worth reading all groups.
+fn in_any_group(contents: &Contents, datatype: &Datatype) -> Option<Arc<UserType>> {
+    contents.root.group.node().attribute(reserved::PROPERTIES).ok()??;
+    let groups = contents.groups();
+    groups.iter().find_map(|group| same_in(group.committed_types().ok()?, datatype))
 }
 
 /// All types of a group: those that are committed, and those that only its variables have.
