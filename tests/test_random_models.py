@@ -26,6 +26,9 @@ from models import (
 
 FIRST = int(os.environ.get("ISOTACH_FIRST_MODEL", "0"))
 COUNT = int(os.environ.get("ISOTACH_MODELS", "60"))
+# The long test takes the seeds behind those up to this one, so many in a test.
+MANY = 1500
+GROUP_OF = 60
 WORDS = ["", "a", "word", "é", "größer als ein Zeiger", "x" * 300, "日本", "a b", "tab\there"]
 NAMES = ["a", "b", "c_1", "with blank", "ü", "x-y", "1st", "long" * 12, "p.q", "A", "a+b@c"]
 TOOLS = [["h5dump"], ["h5stat"], ["h5debug"]]
@@ -371,9 +374,8 @@ def say_nothing(*command):
     return done.stdout
 
 
-@pytest.mark.parametrize("seed", range(FIRST, FIRST + COUNT))
-def test_random_models(tmp_path, seed):
-    path = tmp_path / "model.nc"
+def write_and_read(path, seed):
+    """The file of one model, held against it by everybody who reads it."""
     maker = Maker(seed)
     model = maker.group()
     Author(path, maker.random).write(model)
@@ -390,6 +392,21 @@ def test_random_models(tmp_path, seed):
         root = h5py.h5o.get_info(file.id).addr
     if shutil.which("h5debug"):
         say_nothing("h5debug", path, str(root))
+
+
+@pytest.mark.parametrize("seed", range(FIRST, FIRST + COUNT))
+def test_random_models(tmp_path, seed):
+    write_and_read(tmp_path / "model.nc", seed)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("first", range(FIRST + COUNT, MANY, GROUP_OF))
+def test_many_random_models(tmp_path, first):
+    for seed in range(first, min(first + GROUP_OF, MANY)):
+        print("seed", seed)
+        path = tmp_path / f"{seed}.nc"
+        write_and_read(path, seed)
+        path.unlink()
 
 
 def test_all_tools_are_there():
