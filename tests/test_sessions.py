@@ -1,14 +1,18 @@
 """Files over time: what others find of one that is written, and what is left of one given up."""
 
+import contextlib
 import gc
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import time
+from pathlib import Path
 
 import isotach
+import netCDF4
 import numpy as np
 import pytest
 
@@ -372,3 +376,51 @@ def test_a_reader_follows_another_process(tmp_path, format):
             expected = np.arange(records)[:, None].repeat(50, axis=1)
             np.testing.assert_array_equal(reader[name][:], expected)
     assert writer.returncode == 0
+
+
+@contextlib.contextmanager
+def bound_by_permissions():
+    """As a user to whom the permissions of files apply: root may do everything."""
+    is_root = os.geteuid() == 0
+    if is_root:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        if is_root:
+            os.seteuid(0)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
+@pytest.mark.parametrize("format", FORMATS)
+def test_what_may_not_be_written_is_refused_and_left_as_it_is(format):
+    # Not below the folder of the test, where nobody else may look.
+    with tempfile.TemporaryDirectory() as folder:
+        path, absent = Path(folder) / "good.nc", Path(folder) / "absent.nc"
+        with isotach.Dataset(path, "w", format=format) as dataset:
+            dataset.title = "good"
+        content = path.read_bytes()
+        path.chmod(0o444)
+        os.chmod(folder, 0o555)
+        told = {}
+        with bound_by_permissions():
+            for file, mode in [
+                (path, "a"),
+                (path, "r+"),
+                (path, "w"),
+                (absent, "w"),
+                (absent, "x"),
+            ]:
+                for library in (isotach, netCDF4):
+                    with pytest.raises(OSError, match=file.name) as raised:
+                        library.Dataset(file, mode, format=format)
+                    told.setdefault((file.name, mode), set()).add(raised.type)
+            for file in (path, absent):
+                with pytest.raises(PermissionError, match=file.name):
+                    isotach.Dataset(file, "w", format=format, atomic=True)
+            with isotach.Dataset(path) as dataset:
+                assert dataset.title == "good"
+        assert all(types == {PermissionError} for types in told.values()), told
+        os.chmod(folder, 0o755)
+        assert path.read_bytes() == content
+        assert os.listdir(folder) == [path.name]

@@ -1,9 +1,9 @@
 //! A file that appears under its name only when it is whole.
 
-use std::fs::{File, Permissions};
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -107,11 +107,14 @@ fn create_beside(target: &Path, replaces: bool) -> io::Result<(File, TempPath)> 
     prefix.push(b'.');
     // What nobody else could read must not be readable for a moment.
     let mode = if replaces { 0o600 } else { 0o666 };
+    // Opened here: an error of `tempfile` would tell the name that it made up, and no number.
+    let open = |path: &Path| {
+        OpenOptions::new().read(true).write(true).create_new(true).mode(mode).open(path)
+    };
     let (file, beside) = Builder::new()
         .prefix(std::ffi::OsStr::from_bytes(&prefix))
         .suffix(".unfinished")
-        .permissions(Permissions::from_mode(mode))
-        .tempfile_in(folder(target))?
+        .make_in(folder(target), open)?
         .into_parts();
     if replaces {
         let replaced = std::fs::metadata(target)?;
@@ -126,6 +129,9 @@ fn create_beside(target: &Path, replaces: bool) -> io::Result<(File, TempPath)> 
 
 #[cfg(test)]
 mod tests {
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
     use crate::error::User;
 
@@ -184,5 +190,15 @@ mod tests {
         assert!(matches!(error.kind, ErrorKind::InUse { by: User::ThisProcess }));
         assert!(Replacement::create(folder.path(), true).is_err());
         assert_eq!(entries(folder.path()), 1);
+    }
+
+    #[test]
+    fn the_error_is_that_of_the_system() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = Replacement::create(folder.path().join("absent/file"), true).unwrap_err();
+        let ErrorKind::Open(source) = &error.kind else { panic!("{error}") };
+        assert_eq!(source.kind(), io::ErrorKind::NotFound);
+        assert_eq!(source.raw_os_error(), Some(rustix::io::Errno::NOENT.raw_os_error()));
+        assert!(!error.to_string().contains("unfinished"), "{error}");
     }
 }
