@@ -101,6 +101,18 @@ def test_beside_the_file_before_the_working_directory(places, kind):
     check("file.h5", places / "data", 1)
 
 
+@pytest.mark.parametrize("kind", ["virtual", "link"])
+def test_beside_the_file_that_a_symbolic_link_leads_to_last(places, kind):
+    path = places / "data" / "file.h5"
+    WRITERS[kind](path, "source.h5")
+    write_source(places / "data" / "source.h5", kind, 1)
+    link = places / "prefix" / "link.h5"
+    link.symlink_to(path)
+    check(link, places / "elsewhere", 1)
+    write_source(places / "elsewhere" / "source.h5", kind, 2)
+    check(link, places / "elsewhere", 2)
+
+
 @pytest.mark.parametrize(("variable", "kind"), VARIABLES.items())
 def test_behind_the_prefix_first(places, variable, kind):
     path = places / "data" / "file.h5"

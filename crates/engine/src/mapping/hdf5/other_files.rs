@@ -3,8 +3,9 @@
 //! External links, virtual data sets and external raw data name files. Where a name is looked up
 //! (libhdf5's `H5F_prefix_open_file`, in this order):
 //! an absolute name as it stands, and if that fails only its last part further on; then behind
-//! each prefix in an environment variable; in the directory of the file that refers to it; and in
-//! the process's working directory.
+//! each prefix in an environment variable; in the directory of the file that refers to it; in the
+//! process's working directory; and, where that file was opened by a symbolic link, in the
+//! directory where it really lies.
 
 use std::collections::HashMap;
 use std::io;
@@ -203,6 +204,12 @@ fn candidates(referring: &Path, name: &Path, kind: ReferenceKind) -> Vec<PathBuf
     }
     places.push(directory.join(relative));
     places.push(relative.to_owned());
+    if kind != ReferenceKind::RawData
+        && let Ok(real) = referring.canonicalize()
+        && let Some(directory) = real.parent()
+    {
+        places.push(directory.join(relative));
+    }
     places
 }
 
