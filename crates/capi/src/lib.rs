@@ -25,6 +25,7 @@ mod memory;
 mod model;
 pub mod plugin;
 pub mod plugin_path;
+mod printf;
 pub mod reclaim;
 pub mod status;
 pub mod stock;
