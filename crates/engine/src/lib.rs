@@ -28,6 +28,7 @@ pub mod mapping;
 mod parallel;
 pub mod plan;
 pub mod read;
+mod reused;
 pub mod storage;
 mod strided_copy;
 mod variable;

@@ -1,13 +1,11 @@
-//! Buffers that each thread uses again: memory that was touched once is fast memory.
+//! What a thread uses again for the chunks that it writes.
 
 use std::cell::RefCell;
 
 use isotach_codec::Scratch as CodecScratch;
 
 use super::batch::Batch;
-
-/// What a thread holds on to between calls.
-const KEPT_BYTES: usize = 64 << 20;
+use crate::reused::{self, Reused};
 
 /// The buffers of one thread.
 #[derive(Default)]
@@ -29,28 +27,19 @@ pub(super) struct ChunkScratch {
     pub(super) codec: CodecScratch,
 }
 
-/// Calls `work` with the thread's buffers, or with new ones where they are in use.
-pub(super) fn with<R>(work: impl FnOnce(&mut Scratch) -> R) -> R {
-    thread_local! {
-        static SCRATCH: RefCell<Scratch> = RefCell::default();
-    }
-    SCRATCH.with(|scratch| match scratch.try_borrow_mut() {
-        Ok(mut scratch) => {
-            let result = work(&mut scratch);
-            scratch.release_excess();
-            result
-        }
-        Err(_) => work(&mut Scratch::default()),
-    })
+thread_local! {
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
-impl Scratch {
-    fn release_excess(&mut self) {
+/// Calls `work` with the thread's buffers, or with new ones where they are in use.
+pub(super) fn with<R>(work: impl FnOnce(&mut Scratch) -> R) -> R {
+    reused::with(&SCRATCH, work)
+}
+
+impl Reused for Scratch {
+    fn allocated_bytes(&self) -> usize {
         let ChunkScratch { elements, stored, codec } = &self.chunk;
         let chunk = elements.capacity() + stored.capacity() + codec.allocated_bytes();
-        let held = chunk + self.batch.allocated_bytes();
-        if held > KEPT_BYTES {
-            *self = Self::default();
-        }
+        chunk + self.batch.allocated_bytes()
     }
 }
