@@ -19,8 +19,8 @@ from isotach._constants import NUMPY_CODES, default_fillvals
 from isotach._filters import compression_filters
 
 if TYPE_CHECKING:
-    from isotach._dataset import Dataset
     from isotach._dimension import Dimension
+    from isotach._group_members import GroupMembers
 
 #: CDL's words by NumPy's codes.
 WORDS = {code: word for word, code in NUMPY_CODES.items() if word != "string"}
@@ -32,7 +32,7 @@ TypeName = str | tuple[_native.GroupWriter, str]
 
 
 def attribute(
-    group: Dataset, name: str, value: Any, force_string: bool = False
+    group: GroupMembers, name: str, value: Any, force_string: bool = False
 ) -> tuple[TypeName, Any]:
     """An attribute's type and values, as netCDF4-python chooses them."""
     array = np.array(value)
@@ -52,7 +52,7 @@ def attribute(
     return WORDS[code], array.reshape(-1)
 
 
-def _text(group: Dataset, array: npt.NDArray[Any], force_string: bool) -> tuple[TypeName, Any]:
+def _text(group: GroupMembers, array: npt.NDArray[Any], force_string: bool) -> tuple[TypeName, Any]:
     enhanced = group.data_model == _ENHANCED
     if array.size > 1:
         if not enhanced:
@@ -64,7 +64,7 @@ def _text(group: Dataset, array: npt.NDArray[Any], force_string: bool) -> tuple[
     return ("string", [encoded]) if as_string else ("char", encoded or b"\0")
 
 
-def find_compound(group: Dataset, dtype: np.dtype[Any]) -> TypeName:
+def find_compound(group: GroupMembers, dtype: np.dtype[Any]) -> TypeName:
     """The compound type with these members, of this group or one above."""
     for above in _with_parents(group):
         for name, known in above.cmptypes.items():
@@ -74,8 +74,8 @@ def find_compound(group: Dataset, dtype: np.dtype[Any]) -> TypeName:
     raise ValueError("cannot find compound type in this group or parent groups")
 
 
-def _with_parents(group: Dataset) -> Iterator[Dataset]:
-    above: Dataset | None = group
+def _with_parents(group: GroupMembers) -> Iterator[GroupMembers]:
+    above: GroupMembers | None = group
     while above is not None:
         yield above
         above = above.parent
@@ -85,7 +85,7 @@ def _formats(dtype: np.dtype[Any]) -> list[np.dtype[Any]]:
     return [dtype[name] for name in dtype.names or ()]
 
 
-def compound(group: Dataset, dtype: np.dtype[Any]) -> dict[str, Any]:
+def compound(group: GroupMembers, dtype: np.dtype[Any]) -> dict[str, Any]:
     """A new compound type with the members of a structured dtype."""
     fields = []
     for name in dtype.names or ():
@@ -117,7 +117,7 @@ def enum(dtype: np.dtype[Any], members: dict[str, int]) -> dict[str, Any]:
     return {"class": "enum", "base": WORDS[dtype.str[1:]], "members": values}
 
 
-def type_name(group: Dataset, user: Any) -> TypeName:
+def type_name(group: GroupMembers, user: Any) -> TypeName:
     """A user-defined type: where it was defined, or what has its name here or above."""
     *_, root = _with_parents(group)
     home = user._home
@@ -131,7 +131,9 @@ def type_name(group: Dataset, user: Any) -> TypeName:
     raise RuntimeError(f"NetCDF: Bad type ID: {user.name}")
 
 
-def complex_storage(group: Dataset, dtype: np.dtype[Any]) -> tuple[TypeName, tuple[Dimension, ...]]:
+def complex_storage(
+    group: GroupMembers, dtype: np.dtype[Any]
+) -> tuple[TypeName, tuple[Dimension, ...]]:
     """The type of complex numbers, and the dimension that their parts lie along, if they do; both
     are defined where they are not there yet."""
     base = WORDS[f"f{dtype.itemsize // 2}"]
@@ -156,7 +158,7 @@ class VariableOptions:
 
     def __init__(
         self,
-        group: Dataset,
+        group: GroupMembers,
         name: str,
         compression: Any = None,
         zlib: bool = False,
@@ -254,7 +256,7 @@ class VariableOptions:
         return value.reshape(1)
 
 
-def element_dtype(datatype: Any, options: VariableOptions, group: Dataset) -> Any:
+def element_dtype(datatype: Any, options: VariableOptions, group: GroupMembers) -> Any:
     """The dtype that `createVariable` was asked for; `str` for strings."""
     if datatype is not str and not isinstance(datatype, np.dtype):
         datatype = np.dtype(datatype)
@@ -288,7 +290,7 @@ def element_dtype(datatype: Any, options: VariableOptions, group: Dataset) -> An
 
 
 def define_variable(
-    group: Dataset,
+    group: GroupMembers,
     name: str,
     datatype: Any,
     dimensions: Sequence[Dimension],

@@ -10,6 +10,7 @@ from isotach._lazy import CLOSED
 
 if TYPE_CHECKING:
     from isotach._dataset import Dataset
+    from isotach._group_members import GroupMembers
 
 
 class Dimension:
@@ -17,7 +18,9 @@ class Dimension:
 
     __slots__ = ("__weakref__", "_grp", "_length", "_name", "_native", "_unlimited")
 
-    def __init__(self, grp: Dataset, name: str, size: int | None = None, **kwargs: Any) -> None:
+    def __init__(
+        self, grp: GroupMembers, name: str, size: int | None = None, **kwargs: Any
+    ) -> None:
         """Defines a dimension, as `Dataset.createDimension` does; without a size, or with 0, an
         unlimited one.
         """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 import threading
 import warnings
@@ -13,15 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from isotach import _defining
+from isotach._attributes import Attributes
 from isotach._complex import ComplexVariable, as_complex
-from isotach._constants import (
-    NO_ATTRIBUTE,
-    NOT_VALID,
-    NUMPY_CODES,
-    READ_ONLY,
-    RESERVED,
-    default_fillvals,
-)
+from isotach._constants import NOT_VALID, NUMPY_CODES, default_fillvals
 from isotach._dimension import Dimension
 from isotach._filters import filter_dict, quantization
 from isotach._lazy import CLOSED
@@ -32,16 +25,15 @@ from isotach._types import (
     EnumType,
     Order,
     VLType,
-    as_shown,
     numpy_dtype,
     user_type,
-    with_strings,
 )
 from isotach._writing import Write, refuser, writer
 
 if TYPE_CHECKING:
     from isotach import _native
     from isotach._dataset import Dataset
+    from isotach._group_members import GroupMembers
 
 #: Byte orders as NumPy has them.
 _ORDERS: dict[str, Order] = {"little": "<", "big": ">", "native": "="}
@@ -53,7 +45,7 @@ DEFAULTS = {"mask": True, "scale": True, "always_mask": True, "chartostring": Tr
 _changing = threading.RLock()
 
 
-class Variable:
+class Variable(Attributes):
     """A variable of a group: an array on dimensions, and attributes.
 
     `variable[...]` reads, with NumPy's indexing but for lists and arrays, which select
@@ -77,6 +69,7 @@ class Variable:
         "_write",
         "_writer",
     )
+    _own_fields = __slots__
     _grp: Any
     _name: str
     _native: Any
@@ -93,7 +86,7 @@ class Variable:
 
     def __init__(
         self,
-        grp: Dataset,
+        grp: GroupMembers,
         name: str,
         datatype: Any = None,
         dimensions: Any = (),
@@ -323,50 +316,16 @@ class Variable:
 
     # Attributes
 
-    def _all(self) -> dict[str, Any]:
-        found: dict[str, Any] | None = self._attributes
-        if found is None:
-            if self._native is CLOSED:
-                raise AttributeError(NOT_VALID)
-            found = self._native.attributes()
-            object.__setattr__(self, "_attributes", found)
-        return found
+    def _own_group(self) -> GroupMembers:
+        group: GroupMembers = self._grp
+        return group
 
     def _attribute(self, name: str) -> Any:
         """An attribute's value, not to be changed; None where there is none or it is broken."""
         value = self._all().get(name)
         return None if isinstance(value, Exception) else value
 
-    def ncattrs(self) -> list[str]:
-        """Names of its attributes."""
-        return list(self._all())
-
-    def getncattr(self, name: str, encoding: str = "utf-8") -> Any:
-        """An attribute's value: `str`, a list of them, a NumPy scalar or array.
-
-        `encoding` is that of texts. `AttributeError` where there is no such attribute.
-        """
-        try:
-            value = self._all()[name]
-        except KeyError:
-            raise AttributeError(NO_ATTRIBUTE) from None
-        return _handed_out(value, encoding, self._native, name)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and name.endswith("__"):
-            if name == "__dict__":
-                return {name: self.getncattr(name) for name in self.ncattrs()}
-            raise AttributeError(name)
-        if name in RESERVED or name in Variable.__slots__:
-            raise AttributeError(name)
-        return self.getncattr(name)
-
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in RESERVED:
-            raise AttributeError(
-                f"'{name}' is one of the reserved attributes {tuple(RESERVED)}, cannot rebind. "
-                "Use setncattr instead."
-            )
         if name in _OF_ITS_TYPE and self._isprimitive:
             cast = np.array(value, self.dtype)
             if _same(np.array(value), cast):
@@ -375,60 +334,22 @@ class Variable:
                 warnings.warn(
                     f"WARNING: {name} cannot be safely cast to variable dtype", stacklevel=2
                 )
-        self.setncattr(name, value)
-
-    def __delattr__(self, name: str) -> None:
-        if name in RESERVED:
-            raise AttributeError(f"'{name}' is one of the reserved attributes, cannot delete.")
-        self.delncattr(name)
+        super().__setattr__(name, value)
 
     def setncattr(self, name: str, value: Any) -> None:
-        """Sets the attribute `name` to a text, a number, or a sequence of either.
-
-        Texts are chars where they are ASCII or `bytes`, else netCDF's strings; numbers keep NumPy's
-        type. `TypeError` or `ValueError` for what netCDF has no type for, `AttributeError` where
-        the file is only read or does not take it.
-        """
+        """Sets an attribute, as for groups; `_FillValue` is set when the variable is created."""
         if name == "_FillValue":
             raise AttributeError(
                 "_FillValue attribute must be set when variable is created (using fill_value"
                 " keyword to createVariable)"
             )
-        self._set_attribute(name, value, self._ncstring_attrs__)
-
-    def setncattr_string(self, name: str, value: Any) -> None:
-        """Sets an attribute of netCDF's type string; `OSError` where the format has none."""
-        if self._grp.data_model != "NETCDF4":
-            raise OSError("file format does not support NC_STRING attributes")
-        self._set_attribute(name, value, True)
-
-    def setncatts(self, attdict: dict[str, Any]) -> None:
-        """Sets several attributes, given by name, as `setncattr` does."""
-        for name, value in attdict.items():
-            self._set_attribute(name, value, False)
-
-    def _set_attribute(self, name: str, value: Any, force_string: bool) -> None:
-        if self._grp._writer is None:
-            raise AttributeError(READ_ONLY)
-        of, values = _defining.attribute(self._grp, name, value, force_string)
-        self._writing().set_attribute(name, of, values)
-        self._changed()
-
-    def delncattr(self, name: str) -> None:
-        """Deletes an attribute; `RuntimeError` where there is none."""
-        self._writing().delete_attribute(name)
-        self._changed()
-
-    def renameAttribute(self, oldname: str, newname: str) -> None:
-        """Renames an attribute; `RuntimeError` where there is none, or one of the new name."""
-        self._writing().rename_attribute(oldname, newname)
-        self._changed()
+        super().setncattr(name, value)
 
     def _changed(self) -> None:
-        """Attributes are others now, and so may be how elements are read and written."""
+        """So may be how elements are read and written."""
         put = object.__setattr__
         with _changing:
-            put(self, "_attributes", None)
+            super()._changed()
             put(self, "_raw_read", None)
             put(self, "_read", None)
             put(self, "_write", None)
@@ -614,12 +535,12 @@ def _plain_dtype(code: str) -> np.dtype[Any]:
 _OF_ITS_TYPE = ("valid_min", "valid_max", "valid_range", "missing_value")
 
 
-def _find_dimension(group: Dataset, dimension: Any) -> Dimension:
+def _find_dimension(group: GroupMembers, dimension: Any) -> Dimension:
     """The dimension of that name, of this group or the nearest above."""
     if isinstance(dimension, Dimension):
         return dimension
     name = dimension.decode() if isinstance(dimension, bytes) else dimension
-    above: Dataset | None = group
+    above: GroupMembers | None = group
     while above is not None:
         if name in above.dimensions:
             return above.dimensions[name]
@@ -631,18 +552,3 @@ def _of(group: Dataset, name: str, settings: dict[str, bool]) -> Variable:
     variable: Variable = group.variables[name]
     variable._set(**settings)
     return variable
-
-
-def _handed_out(value: Any, encoding: str, native: Any, name: str) -> Any:
-    """An attribute's value for users: their own copy of what can be changed."""
-    if isinstance(value, Exception):
-        raise copy.copy(value)
-    if isinstance(value, (str, list)) and encoding not in ("utf-8", "utf8"):
-        raw = native.attribute_bytes(name)
-        if isinstance(raw, bytes):
-            return raw.decode(encoding, "replace").replace("\0", "")
-        if raw is not None:
-            return [text.decode(encoding, "replace").replace("\0", "") for text in raw]
-    if isinstance(value, (np.ndarray, np.void)) and value.dtype.names:
-        value = as_shown(value, with_strings(value.dtype))
-    return value.copy() if isinstance(value, (np.ndarray, list)) else value

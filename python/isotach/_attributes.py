@@ -1,21 +1,24 @@
-"""Attributes of groups, which are Python attributes of them, too."""
+"""Attributes of groups and variables, which are Python attributes of them, too."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+import copy
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
 
 from isotach import _defining
 from isotach._constants import NO_ATTRIBUTE, NOT_VALID, READ_ONLY, RESERVED
 from isotach._lazy import CLOSED
-from isotach._variable import _handed_out
+from isotach._types import as_shown, with_strings
 
 if TYPE_CHECKING:
     from isotach import _native
-    from isotach._dataset import Dataset
+    from isotach._group_members import GroupMembers
 
 
-class GroupAttributes:
-    """What a `Dataset` and its groups can do with their attributes."""
+class Attributes:
+    """What groups and variables can do with their attributes."""
 
     __slots__ = ()
 
@@ -26,12 +29,12 @@ class GroupAttributes:
         _attributes: dict[str, Any] | None
         _native: Any
         _ncstring_attrs__: bool
-        _writer: Any
 
-        @property
-        def data_model(self) -> Any: ...
+        def _writing(self) -> _native.GroupWriter | _native.VariableWriter: ...
 
-        def _writing(self) -> _native.GroupWriter: ...
+    def _own_group(self) -> GroupMembers:
+        """The group that it is, or is a member of."""
+        raise NotImplementedError
 
     def _all(self) -> dict[str, Any]:
         found: dict[str, Any] | None = self._attributes
@@ -52,14 +55,14 @@ class GroupAttributes:
         `encoding` is that of texts. `AttributeError` where there is no such attribute.
         """
         attributes = self._all()
-        if name in attributes:
-            value = attributes[name]
-        else:
-            # Special ones such as _NCProperties are not listed.
-            value = self._native.attribute(name) if name.startswith("_") else None
-            if value is None:
-                raise AttributeError(NO_ATTRIBUTE)
+        value = attributes[name] if name in attributes else self._not_listed(name)
+        if value is None:
+            raise AttributeError(NO_ATTRIBUTE)
         return _handed_out(value, encoding, self._native, name)
+
+    def _not_listed(self, name: str) -> Any:
+        """The value of an attribute that is told only by its name; None where there is none."""
+        return None
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name.endswith("__"):
@@ -94,7 +97,7 @@ class GroupAttributes:
 
     def setncattr_string(self, name: str, value: Any) -> None:
         """Sets an attribute of netCDF's type string; `OSError` where the format has none."""
-        if self.data_model != "NETCDF4":
+        if self._own_group().data_model != "NETCDF4":
             raise OSError("file format does not support NC_STRING attributes")
         self._set_attribute(name, value, True)
 
@@ -104,18 +107,38 @@ class GroupAttributes:
             self._set_attribute(name, value, False)
 
     def _set_attribute(self, name: str, value: Any, force_string: bool) -> None:
-        if self._writer is None:
+        group = self._own_group()
+        if group._writer is None:
             raise AttributeError(READ_ONLY)
-        group = cast("Dataset", self)
-        self._writer.set_attribute(name, *_defining.attribute(group, name, value, force_string))
-        object.__setattr__(self, "_attributes", None)
+        of, values = _defining.attribute(group, name, value, force_string)
+        self._writing().set_attribute(name, of, values)
+        self._changed()
 
     def delncattr(self, name: str) -> None:
         """Deletes an attribute; `RuntimeError` where there is none."""
         self._writing().delete_attribute(name)
-        object.__setattr__(self, "_attributes", None)
+        self._changed()
 
     def renameAttribute(self, oldname: str, newname: str) -> None:
         """Renames an attribute; `RuntimeError` where there is none, or one of the new name."""
         self._writing().rename_attribute(oldname, newname)
+        self._changed()
+
+    def _changed(self) -> None:
+        """Attributes are others now."""
         object.__setattr__(self, "_attributes", None)
+
+
+def _handed_out(value: Any, encoding: str, native: Any, name: str) -> Any:
+    """An attribute's value for users: their own copy of what can be changed."""
+    if isinstance(value, Exception):
+        raise copy.copy(value)
+    if isinstance(value, (str, list)) and encoding not in ("utf-8", "utf8"):
+        raw = native.attribute_bytes(name)
+        if isinstance(raw, bytes):
+            return raw.decode(encoding, "replace").replace("\0", "")
+        if raw is not None:
+            return [text.decode(encoding, "replace").replace("\0", "") for text in raw]
+    if isinstance(value, (np.ndarray, np.void)) and value.dtype.names:
+        value = as_shown(value, with_strings(value.dtype))
+    return value.copy() if isinstance(value, (np.ndarray, list)) else value

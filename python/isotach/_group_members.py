@@ -1,0 +1,336 @@
+"""What is in a group: dimensions, variables, groups and types; how they are defined and renamed."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from isotach._attributes import Attributes
+from isotach._dimension import Dimension
+from isotach._types import CompoundType, EnumType, VLType, user_type
+from isotach._variable import Variable, _find_dimension
+
+if TYPE_CHECKING:
+    from isotach import _native
+    from isotach._dataset import Dataset, Group
+    from isotach._lazy import LazyDict
+
+
+class GroupMembers(Attributes):
+    """What a `Dataset` and its groups can do with what is in them."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        _dimensions: dict[str, Dimension] | None
+        _file: Any
+        _groups: LazyDict[Group]
+        _path: str
+        _settings: dict[str, bool]
+        _types: list[Any] | None
+        _variables: LazyDict[Variable]
+        _writer: Any
+        auto_complex: bool
+        keepweakref: bool
+        parent: Dataset | None
+
+        @property
+        def _is_netcdf4(self) -> bool: ...
+
+        @property
+        def data_model(self) -> str: ...
+
+        @property
+        def path(self) -> str: ...
+
+        def _new_group(self, name: str, native: Any = None) -> Group: ...
+
+        def _writing(self) -> _native.GroupWriter: ...
+
+    def _own_group(self) -> GroupMembers:
+        return self
+
+    def _not_listed(self, name: str) -> Any:
+        # Special ones such as _NCProperties.
+        return self._native.attribute(name) if name.startswith("_") else None
+
+    # What is in it
+
+    @property
+    def variables(self) -> dict[str, Variable]:
+        """Its variables by name."""
+        return self._variables
+
+    @property
+    def groups(self) -> dict[str, Group]:
+        """Its groups by name."""
+        return self._groups
+
+    @property
+    def dimensions(self) -> dict[str, Dimension]:
+        """Its dimensions by name."""
+        found: dict[str, Dimension] | None = self._dimensions
+        if found is None:
+            found = {
+                name: Dimension(self, name, length, unlimited=unlimited, defined=True)
+                for name, length, unlimited, _ in self._native.dimensions()
+            }
+            object.__setattr__(self, "_dimensions", found)
+        return found
+
+    @property
+    def cmptypes(self) -> dict[str, CompoundType]:
+        """Its compound types by name."""
+        return self._types_of(CompoundType)
+
+    @property
+    def vltypes(self) -> dict[str, VLType]:
+        """Its types of sequences by name."""
+        return self._types_of(VLType)
+
+    @property
+    def enumtypes(self) -> dict[str, EnumType]:
+        """Its types of named integers by name."""
+        return self._types_of(EnumType)
+
+    def _types_of(self, kind: type[Any]) -> dict[str, Any]:
+        found = self._types
+        if found is None:
+            found = [user_type(described, file=self._file) for described in self._native.types()]
+            object.__setattr__(self, "_types", found)
+        return {user.name: user for user in found or () if isinstance(user, kind)}
+
+    def _variable(self, name: str) -> Variable | None:
+        native = self._native.variable(name)
+        return None if native is None else Variable(self, name, native=native)
+
+    def _group(self, name: str) -> Group | None:
+        native = self._native.group(name)
+        return None if native is None else self._new_group(name, native)
+
+    def _find_dimension(self, name: str, length: int, unlimited: bool, path: str) -> Dimension:
+        """The dimension that a variable of this group is on: here or in a group above."""
+        group: GroupMembers | None = self
+        while group is not None:
+            if group.path == path and name in group.dimensions:
+                return group.dimensions[name]
+            group = group.parent
+        return Dimension(self, name, length, unlimited=unlimited, defined=True)
+
+    def __getitem__(self, elem: str) -> Variable | Group | Dataset:
+        directory, last = posixpath.split(posixpath.normpath(elem))
+        group: GroupMembers = self
+        for name in directory.split("/"):
+            if name:
+                group = group.groups[name]
+        if last in group.groups:
+            return group.groups[last]
+        try:
+            return group.variables[last]
+        except KeyError:
+            raise IndexError(f"{last} not found in {group.path}") from None
+
+    def __iter__(self) -> NoReturn:
+        raise TypeError("Dataset is not iterable. Consider iterating on Dataset.variables.")
+
+    def __contains__(self, key: Any) -> NoReturn:
+        raise TypeError(
+            "Dataset does not support membership operations. Perhaps try 'varname in"
+            " dataset.variables' or 'dimname in dataset.dimensions'."
+        )
+
+    def get_variables_by_attributes(self, **kwargs: Any) -> list[Variable]:
+        """The variables whose attributes are as given.
+
+        A value is compared with the attribute's; a function is called with the attribute's value,
+        or None where there is none, and says whether it is right.
+        """
+        found = []
+        for variable in self.variables.values():
+            fits = bool(kwargs)
+            for name, wanted in kwargs.items():
+                if callable(wanted):
+                    fits = wanted(getattr(variable, name, None)) is not False and fits
+                else:
+                    fits = hasattr(variable, name) and _equal(getattr(variable, name), wanted)
+                if not fits:
+                    break
+            if fits:
+                found.append(variable)
+        return found
+
+    def left_out(self) -> list[tuple[str, str]]:
+        """Paths of objects in this group that could not be shown, and why."""
+        found: list[tuple[str, str]] = self._native.left_out()
+        return found
+
+    # How reads are shown
+
+    def _walk_made(self) -> Iterator[GroupMembers]:
+        yield self
+        for group in self._groups.made():
+            yield from group._walk_made()
+
+    def _set(self, **settings: bool) -> None:
+        """For this group and those below: variables that are there, and those still to be made."""
+        for group in self._walk_made():
+            group._settings.update(settings)
+            for variable in group._variables.made():
+                variable._set(**settings)
+
+    def set_auto_mask(self, value: bool) -> None:
+        """Turns masks of missing elements on or off, for all variables here and below."""
+        self._set(mask=bool(value))
+
+    def set_auto_scale(self, value: bool) -> None:
+        """Turns unpacking on or off, for all variables here and below."""
+        self._set(scale=bool(value))
+
+    def set_auto_maskandscale(self, value: bool) -> None:
+        """Turns masks and unpacking on or off, for all variables here and below."""
+        self._set(mask=bool(value), scale=bool(value))
+
+    def set_always_mask(self, value: bool) -> None:
+        """Says whether arrays without a missing element are masked arrays too."""
+        self._set(always_mask=bool(value))
+
+    def set_auto_chartostring(self, value: bool) -> None:
+        """Turns strings out of characters with an `_Encoding` on or off."""
+        self._set(chartostring=bool(value))
+
+    def set_ncstring_attrs(self, value: bool) -> None:
+        """Says whether text attributes that are set from now on are netCDF's strings."""
+        for group in self._walk_made():
+            object.__setattr__(group, "_ncstring_attrs__", bool(value))
+            for variable in group._variables.made():
+                variable.set_ncstring_attrs(value)
+
+    # Defining what is in it
+
+    def createDimension(self, dimname: str, size: int | None = None) -> Dimension:
+        """Defines a dimension of `size` elements; without a size, or with 0, an unlimited one.
+
+        `RuntimeError` where there is one of that name, or the format has no second unlimited one.
+        """
+        dimensions = self.dimensions
+        dimensions[dimname] = Dimension(self, dimname, size=size)
+        return dimensions[dimname]
+
+    def createVariable(
+        self, varname: str, datatype: Any, dimensions: Any = (), *args: Any, **kwargs: Any
+    ) -> Variable:
+        """Defines a variable; groups of its path that are not there are created.
+
+        `datatype` is a dtype or what makes one, `str`, or a `CompoundType`, `VLType` or
+        `EnumType`; `dimensions` are names or `Dimension`s, outermost first, none for a scalar. The
+        other options, in this order:
+
+        - `compression=None`: `"zlib"`, `"szip"`, `"zstd"`, `"bzip2"`, or one of Blosc's:
+          `"blosc_lz"`, `"blosc_lz4"`, `"blosc_lz4hc"`, `"blosc_zlib"`, `"blosc_zstd"`, or
+          Blosc 2's, which are named `"blosc2_lz"` and so on and are not netCDF4-python's
+        - `zlib=False`: the same as `compression="zlib"`
+        - `complevel=4`: how hard it tries; 0 for no compression
+        - `shuffle=True`: bytes of equal significance together, before zlib
+        - `szip_coding="nn"` or `"ec"`, `szip_pixels_per_block=8`
+        - `blosc_shuffle=1`: 0 for none, 1 by bytes, 2 by bits; in Blosc 2 also 3, differences
+        - `fletcher32=False`: a checksum of each chunk
+        - `contiguous=False`: in one piece, which can neither grow nor be compressed
+        - `chunksizes=None`: elements of a chunk along each dimension; a shape that serves maps and
+          series is chosen where none is given
+        - `endian="native"`: byte order in the file, or `"little"` or `"big"`
+        - `least_significant_digit=None`: decimal digit that assigned numbers are rounded to
+        - `significant_digits=None`: decimal digits (of `BitRound`: bits) that are kept
+        - `quantize_mode="BitGroom"`, `"BitRound"` or `"GranularBitRound"`: how the others go
+        - `fill_value=None`: what elements read as until they are written, instead of netCDF's own
+          value; False leaves that open, `"default"` states netCDF's own
+        - `chunk_cache=None`: remembered, and of no effect
+
+        In classic files those on storage have no effect. `RuntimeError` where there is a variable
+        of that name or the format does not have such a one, `ValueError` or `TypeError` where the
+        options do not fit.
+        """
+        directory, name = posixpath.split(posixpath.normpath(varname))
+        group = self.createGroup(directory) if directory else self
+        if isinstance(dimensions, (str, bytes, Dimension)):
+            dimensions = (dimensions,)
+        found = tuple(_find_dimension(group, dimension) for dimension in dimensions)
+        variable = Variable(group, name, datatype, found, *args, **kwargs)
+        group._variables[name] = variable
+        return variable
+
+    def createGroup(self, groupname: str) -> Dataset:
+        """Defines a group, or a path of groups; those that are there stay."""
+        group: Any = self
+        for name in posixpath.normpath(groupname).split("/"):
+            if name and name not in group.groups:
+                group._groups[name] = group._new_group(name)
+            group = group.groups[name] if name else group
+        found: Dataset = group
+        return found
+
+    def createCompoundType(self, datatype: Any, datatype_name: str) -> CompoundType:
+        """Defines a compound type with the members of the structured dtype `datatype`.
+
+        Strings in it are arrays of characters; compound members are of types that are there.
+        """
+        defined = CompoundType(self, datatype, datatype_name)
+        object.__setattr__(self, "_types", None)
+        return defined
+
+    def createVLType(self, datatype: Any, datatype_name: str) -> VLType:
+        """Defines a type of sequences of any length of numbers of the dtype `datatype`."""
+        defined = VLType(self, datatype, datatype_name)
+        object.__setattr__(self, "_types", None)
+        return defined
+
+    def createEnumType(
+        self, datatype: Any, datatype_name: str, enum_dict: dict[str, int]
+    ) -> EnumType:
+        """Defines a type of named integers of a dtype; `enum_dict` has their values."""
+        defined = EnumType(self, datatype, datatype_name, enum_dict)
+        object.__setattr__(self, "_types", None)
+        return defined
+
+    def renameDimension(self, oldname: str, newname: str) -> None:
+        """Renames a dimension, for all variables along it; `KeyError` where there is none."""
+        self._writing()
+        if oldname not in self.dimensions:
+            raise KeyError(f"{oldname} not a valid dimension name")
+        self.dimensions[oldname]._rename(newname)
+        self.dimensions[newname] = self.dimensions.pop(oldname)
+
+    def renameVariable(self, oldname: str, newname: str) -> None:
+        """Renames a variable; `KeyError` where there is none."""
+        self._writing()
+        if oldname not in self.variables:
+            raise KeyError(f"{oldname} not a valid variable name")
+        # What is not known yet would be looked for by its old name.
+        self._variables.fill()
+        self.variables[oldname]._rename(newname)
+        self.variables[newname] = self.variables.pop(oldname)
+
+    def renameGroup(self, oldname: str, newname: str) -> None:
+        """Renames a group; `KeyError` where there is none."""
+        self._writing()
+        if oldname not in self.groups:
+            raise KeyError(f"{oldname} not a valid group name")
+        self._groups.fill()
+        group = self.groups[oldname]
+        group._writer.rename(newname)
+        self.groups[newname] = self.groups.pop(oldname)
+        group._moved(self, newname)
+
+    def _moved(self, parent: GroupMembers, name: str) -> None:
+        """The group, or one above it, was renamed."""
+        put = object.__setattr__
+        put(self, "_path", posixpath.join(parent.path, name))
+        put(self, "_native", parent._native.group(name))
+        put(self, "_types", None)
+        for group in self._groups.made():
+            group._moved(self, posixpath.basename(group._path))
+
+
+def _equal(left: Any, right: Any) -> bool:
+    same = left == right
+    return bool(same) if not hasattr(same, "all") else bool(same.all())
