@@ -35,10 +35,8 @@ program f90
   call say('def_var', nf90_def_var(file, 'scalar', nf90_double, scalar))
   call say('def_var', nf90_def_var(file, 'seven', nf90_int, (/x, x, x, x, x, x, y/), seven))
   call say('title', nf90_put_att(file, nf90_global, 'title', 'made in Fortran 90'))
-  if (four) then
-    call say('fill', nf90_def_var_fill(file, varids(4), 0, 1.5))
-    call say('no fill', nf90_def_var_fill(file, seven, 1, 0))
-  end if
+  call say('fill', nf90_def_var_fill(file, varids(4), 0, 1.5))
+  call say('no fill', nf90_def_var_fill(file, seven, 1, 0))
   call say('set_fill', nf90_set_fill(file, nf90_nofill, old))
   print *, old
   call say('enddef', nf90_enddef(file, h_minfree=100, v_align=8))

@@ -26,8 +26,8 @@ for i = 1:numel(types)
     netcdf.defVarChunking(file, v(i), "CHUNKED", [3 2]);
     netcdf.defVarDeflate(file, v(i), true, true, 5);
     netcdf.defVarFletcher32(file, v(i), "FLETCHER32");
-    netcdf.defVarFill(file, v(i), false, 9);
   end
+  netcdf.defVarFill(file, v(i), false, 9);
 end
 text = netcdf.defVar(file, "text", "char", [x y]);
 netcdf.putAtt(file, netcdf.getConstant("NC_GLOBAL"), "title", "made in Octave");
@@ -59,10 +59,8 @@ for id = 0:variables - 1
     [storage, chunks] = netcdf.inqVarChunking(file, id)
     [shuffle, deflate, level] = netcdf.inqVarDeflate(file, id)
     netcdf.inqVarFletcher32(file, id)
-    if !strcmp(name, "text")
-      [off, fill] = netcdf.inqVarFill(file, id)
-    end
   end
+  [off, fill] = netcdf.inqVarFill(file, id)
 end
 netcdf.getVar(file, 0, [1 1])
 netcdf.getVar(file, 0, [1 1], [3 2])
