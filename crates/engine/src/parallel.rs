@@ -9,6 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+use crate::process;
+
 /// Threads, once they are wanted, and the process that they are in.
 struct Pool {
     name: &'static str,
@@ -41,7 +43,7 @@ impl Pool {
         if thread_count() < 2 {
             return None;
         }
-        let process = std::process::id();
+        let process = process::generation();
         let mut built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
         match &*built {
             Some((owner, pool)) if *owner == process => Some(Arc::clone(pool)),

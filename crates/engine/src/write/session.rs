@@ -19,6 +19,7 @@ use super::home::Home;
 use crate::draft::{AttributeOwner, Defined, Draft, FILL_VALUE, Item, VariableDraft, VariableId};
 use crate::error::{DefinitionFault, Error, ErrorKind, Result, User};
 use crate::file::Format;
+use crate::process;
 use crate::read::Array;
 use crate::variable::StorageInfo;
 use crate::writer::{Fill, HeaderRoom, VariableOptions};
@@ -67,7 +68,7 @@ impl Session {
             failed: Mutex::default(),
             holds: AtomicBool::new(false),
         });
-        Self { shared, process: std::process::id() }
+        Self { shared, process: process::generation() }
     }
 
     /// The name it was opened by.
@@ -395,7 +396,7 @@ impl Session {
 
     /// Locks that another thread holds while a process forks are held for ever in the new one.
     fn check_process(&self) -> Result<()> {
-        if std::process::id() == self.process {
+        if process::generation() == self.process {
             return Ok(());
         }
         Err(self.error(ErrorKind::InUse { by: User::ParentProcess }))
