@@ -2,6 +2,9 @@
 
 use crate::error::{Error, ErrorKind, Result};
 
+/// Room that most messages do with: grown byte by byte they would be moved four times.
+const USUAL_BYTES: usize = 64;
+
 /// Writes the fields of one structure in their order.
 ///
 /// Integers are little-endian unless the name says otherwise.
@@ -24,7 +27,7 @@ impl Output {
 
     /// No bytes yet, of what errors call a `structure`.
     pub fn of(structure: &'static str) -> Self {
-        Self { bytes: Vec::new(), structure }
+        Self { bytes: Vec::with_capacity(USUAL_BYTES), structure }
     }
 
     /// Makes room for `additional` bytes more.

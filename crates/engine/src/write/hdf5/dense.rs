@@ -68,7 +68,7 @@ pub(super) fn attributes<'m>(
     let objects = messages.iter().map(|message| message.bytes.as_slice()).collect();
     let heap = FractalHeapBuilder::new(FractalHeap::for_attributes(sizes), objects)?;
     let name_of = |(index, message): (usize, &'m NewMessage)| {
-        Ok((name_key(AttributeView::decode(&message.bytes, 0, sizes)?.name), index))
+        Ok((name_key(AttributeView::name_of(&message.bytes, 0)?), index))
     };
     let mut by_name = messages.iter().enumerate().map(name_of).collect::<Result<Vec<_>>>()?;
     by_name.sort_unstable();

@@ -138,7 +138,43 @@ impl<'a> AttributeView<'a> {
         Self::decode_fields(&mut cursor, sizes).map_err(|error| error.at_end(bytes.len() as u64))
     }
 
+    /// The name of the attribute alone.
+    ///
+    /// # Errors
+    /// What comes before the name, or the name itself, cannot be decoded.
+    pub fn name_of(bytes: &'a [u8], address: u64) -> Result<&'a [u8]> {
+        let mut cursor = Cursor::new(bytes, NAME, address);
+        let front = Front::decode_fields(&mut cursor);
+        front.map(|front| front.name).map_err(|error| error.at_end(bytes.len() as u64))
+    }
+
     fn decode_fields(cursor: &mut Cursor<'a>, sizes: Sizes) -> Result<Self> {
+        let Front { version, flags, datatype_len, dataspace_len, charset, name } =
+            Front::decode_fields(cursor)?;
+        let datatype = decode_part(cursor, version, datatype_len, flags & 1 != 0, sizes)?;
+        let dataspace = decode_part(cursor, version, dataspace_len, flags & 2 != 0, sizes)?;
+        Ok(Self {
+            name,
+            charset: CharacterSet::from_number(charset),
+            datatype,
+            dataspace,
+            data: cursor.take_rest(),
+        })
+    }
+}
+
+/// What stands before the type, the name included.
+struct Front<'a> {
+    version: u8,
+    flags: u8,
+    datatype_len: u16,
+    dataspace_len: u16,
+    charset: u8,
+    name: &'a [u8],
+}
+
+impl<'a> Front<'a> {
+    fn decode_fields(cursor: &mut Cursor<'a>) -> Result<Self> {
         let version = cursor.u8()?;
         if !(1..=3).contains(&version) {
             return Err(cursor.error(ErrorKind::Version { found: u64::from(version) }));
@@ -151,15 +187,8 @@ impl<'a> AttributeView<'a> {
         let charset = if version == 3 { cursor.u8()? } else { 0 };
         let (_, name) = take_part(cursor, version, name_len)?;
         let name_end = name.iter().position(|&byte| byte == 0).unwrap_or(name.len());
-        let datatype = decode_part(cursor, version, datatype_len, flags & 1 != 0, sizes)?;
-        let dataspace = decode_part(cursor, version, dataspace_len, flags & 2 != 0, sizes)?;
-        Ok(Self {
-            name: &name[..name_end],
-            charset: CharacterSet::from_number(charset),
-            datatype,
-            dataspace,
-            data: cursor.take_rest(),
-        })
+        let name = &name[..name_end];
+        Ok(Self { version, flags, datatype_len, dataspace_len, charset, name })
     }
 }
 
