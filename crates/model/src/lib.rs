@@ -23,7 +23,7 @@ pub use number::Number;
 pub use quantize::{Quantization, QuantizeFault};
 pub use selection::{Axis, Index, Indexed, Selection, SelectionError, parse_indices};
 pub use stored::{
-    DecodeError, EncodeError, Heap, HeapWriter, NativeOrder, NoHeap, PartialInt, StoredMember,
-    StoredType,
+    DecodeError, EncodeError, Heap, HeapWriter, NativeOrder, NoHeap, PartialFloat, PartialInt,
+    StoredMember, StoredType,
 };
 pub use values::{Kind, Values};

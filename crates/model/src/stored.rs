@@ -9,6 +9,7 @@ mod encode;
 #[cfg(test)]
 mod encode_tests;
 mod native_order;
+mod partial_float;
 mod partial_int;
 #[cfg(test)]
 mod tests;
@@ -28,6 +29,8 @@ pub enum StoredType {
     UInt { size: usize, big_endian: bool },
     /// An integer that does not use all bits of its bytes.
     PartialInt(PartialInt),
+    /// A float of 4 or 8 bytes whose bits are not those of an IEEE float.
+    PartialFloat(PartialFloat),
     /// An IEEE float of 4 or 8 bytes.
     Float { size: usize, big_endian: bool },
     /// netCDF's char: one byte.
@@ -57,6 +60,23 @@ pub struct PartialInt {
     pub signed: bool,
     pub bit_offset: u32,
     pub precision: u32,
+}
+
+/// A float of 4 or 8 bytes with sign, exponent and mantissa at places of its own. The mantissa has a one before
+/// it that is not stored, but for the lowest exponent; the highest exponent is that of infinity and of what is
+/// no number. It is shown as an IEEE float of as many bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct PartialFloat {
+    pub size: usize,
+    pub big_endian: bool,
+    /// Bit of the sign.
+    pub sign: u32,
+    /// Lowest bit and count of bits.
+    pub exponent: (u32, u32),
+    pub bias: u32,
+    /// Lowest bit and count of bits.
+    pub mantissa: (u32, u32),
 }
 
 /// A member of a stored compound.
@@ -111,6 +131,7 @@ impl StoredType {
         match self {
             Self::Char => 1,
             Self::PartialInt(integer) => integer.size,
+            Self::PartialFloat(float) => float.size,
             Self::Int { size, .. }
             | Self::UInt { size, .. }
             | Self::Float { size, .. }
@@ -130,8 +151,12 @@ impl StoredType {
             Self::Int { size, .. } => (*size, true),
             Self::UInt { size, .. } => (*size, false),
             Self::PartialInt(integer) => (integer.size, integer.signed),
-            Self::Float { size: 4, .. } => return Some(Atomic::Float),
-            Self::Float { size: 8, .. } => return Some(Atomic::Double),
+            Self::PartialFloat(PartialFloat { size: 4, .. }) | Self::Float { size: 4, .. } => {
+                return Some(Atomic::Float);
+            }
+            Self::PartialFloat(PartialFloat { size: 8, .. }) | Self::Float { size: 8, .. } => {
+                return Some(Atomic::Double);
+            }
             _ => return None,
         };
         Some(match (size, signed) {
@@ -156,6 +181,7 @@ impl StoredType {
             Self::Int { .. }
             | Self::UInt { .. }
             | Self::PartialInt(_)
+            | Self::PartialFloat(_)
             | Self::Float { .. }
             | Self::Char
             | Self::Bytes { .. }

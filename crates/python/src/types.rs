@@ -36,6 +36,7 @@ fn specification<'py>(py: Python<'py>, stored: &StoredType) -> PyResult<Option<B
             format!("={}{}", if integer.signed { 'i' } else { 'u' }, integer.size)
         }
         StoredType::Float { size, .. } => format!("=f{size}"),
+        StoredType::PartialFloat(float) => format!("=f{}", float.size),
         StoredType::Char => "S1".to_owned(),
         StoredType::Bytes { size, .. } => format!("V{size}"),
         StoredType::FixedString { .. }

@@ -167,7 +167,7 @@ impl Session {
         if state.is_quantized(id) {
             stored.native_order().apply(&mut elements);
             state.quantize(id, &mut elements);
-            stored.native_order().apply(&mut elements);
+            stored.native_order().undo(&mut elements);
         }
         state.backend.put(&state.draft, id, selection, &elements)?;
         Ok(report)
@@ -198,8 +198,8 @@ impl Session {
         } else {
             let mut stored = elements.to_vec();
             state.quantize(id, &mut stored);
-            // Bringing bytes to this machine's order and back is the same exchange.
-            order.apply(&mut stored);
+            // What has more bits than are stored is cut without a word, as libhdf5 does it.
+            order.undo(&mut stored);
             state.backend.put(&state.draft, id, selection, &stored)
         }
     }

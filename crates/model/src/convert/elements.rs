@@ -20,7 +20,10 @@ impl ElementConversion {
     /// From numbers to numbers of any type and byte order; `None` where one of them is no number,
     /// or one that does not use all bits of its bytes.
     pub fn of_numbers(source: &StoredType, target: &StoredType) -> Option<Self> {
-        if [source, target].iter().any(|stored| matches!(stored, StoredType::PartialInt(_))) {
+        let is_partial = |stored: &&StoredType| {
+            matches!(stored, StoredType::PartialInt(_) | StoredType::PartialFloat(_))
+        };
+        if [source, target].iter().any(is_partial) {
             return None;
         }
         let numbers = Some((source.number()?, target.number()?));

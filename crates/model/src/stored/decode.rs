@@ -94,6 +94,8 @@ impl StoredType {
             },
             Self::PartialInt(integer) if integer.is_valid() => Ok(integer.size),
             Self::PartialInt(integer) => Err(TypeFault::NumberSize { size: integer.size }),
+            Self::PartialFloat(float) if float.is_valid() => Ok(float.size),
+            Self::PartialFloat(float) => Err(TypeFault::NumberSize { size: float.size }),
             Self::Float { size, .. } => match size {
                 4 | 8 => Ok(*size),
                 _ => Err(TypeFault::NumberSize { size: *size }),
@@ -211,6 +213,12 @@ impl<H: Heap + ?Sized> Decoder<'_, H> {
                 integer.unpack(&mut bytes);
                 let rows = Rows { bytes: &bytes, stride: rows.size, ..rows };
                 self.decode(&integer.whole(), rows)?
+            }
+            StoredType::PartialFloat(float) => {
+                let mut bytes = rows.to_vec();
+                float.unpack(&mut bytes);
+                let rows = Rows { bytes: &bytes, stride: rows.size, ..rows };
+                self.decode(&float.whole(), rows)?
             }
             StoredType::Char => Values::Char(rows.to_vec()),
             StoredType::Bytes { size, reversed } => {

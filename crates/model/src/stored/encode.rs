@@ -108,7 +108,11 @@ impl StoredType {
             Self::Sequence { .. } => Kind::Sequence,
             Self::Compound { .. } => Kind::Compound,
             Self::Array { len, .. } => Kind::Array { len: *len },
-            Self::Int { .. } | Self::UInt { .. } | Self::PartialInt(_) | Self::Float { .. } => {
+            Self::Int { .. }
+            | Self::UInt { .. }
+            | Self::PartialInt(_)
+            | Self::PartialFloat(_)
+            | Self::Float { .. } => {
                 // Numbers of other sizes are none that could be encoded.
                 self.number().map_or(Kind::Bytes { size: self.size() }, Kind::Number)
             }
@@ -193,13 +197,7 @@ impl<H: HeapWriter + ?Sized> Encoder<'_, H> {
         let target = &mut into[start..];
         let report = convert(source, from, target, to, self.rules).map_err(|_| kinds)?;
         self.report.add(report);
-        match stored {
-            StoredType::PartialInt(integer) => {
-                self.report.out_of_range_count += integer.pack(target);
-            }
-            // What makes a stored number native makes a native one stored.
-            _ => stored.native_order().apply(target),
-        }
+        self.report.out_of_range_count += stored.native_order().undo(target);
         Ok(())
     }
 

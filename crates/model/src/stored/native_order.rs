@@ -1,6 +1,6 @@
 //! Bringing flat elements to the machine's byte order where they stand.
 
-use super::{PartialInt, StoredType};
+use super::{PartialFloat, PartialInt, StoredType};
 use crate::byte_order;
 
 /// What to do with the bytes of an element so that its numbers are in the machine's byte order and
@@ -16,10 +16,43 @@ pub struct NativeOrder {
 enum Step {
     /// `count` numbers of `width` bytes, one after the other.
     Swap { offset: usize, width: usize, count: usize },
-    /// `count` integers that do not use all their bits, one after the other.
-    Unpack { offset: usize, integer: PartialInt, count: usize },
+    /// A number that does not use all its bits.
+    Unpack { offset: usize, number: Partial },
     /// `count` elements of `order`, one after the other.
     Each { offset: usize, count: usize, order: NativeOrder },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Partial {
+    Int(PartialInt),
+    Float(PartialFloat),
+}
+
+/// To this machine's numbers, or back to the stored ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    ToNative,
+    ToStored,
+}
+
+impl Partial {
+    fn size(&self) -> usize {
+        match self {
+            Self::Int(integer) => integer.size,
+            Self::Float(float) => float.size,
+        }
+    }
+
+    /// How many did not fit.
+    fn bring(&self, bytes: &mut [u8], way: Way) -> u64 {
+        match (self, way) {
+            (Self::Int(integer), Way::ToNative) => integer.unpack(bytes),
+            (Self::Float(float), Way::ToNative) => float.unpack(bytes),
+            (Self::Int(integer), Way::ToStored) => return integer.pack(bytes),
+            (Self::Float(float), Way::ToStored) => float.pack(bytes),
+        }
+        0
+    }
 }
 
 impl StoredType {
@@ -50,23 +83,34 @@ impl NativeOrder {
 
     /// Does it to all whole elements of `bytes`.
     pub fn apply(&self, bytes: &mut [u8]) {
+        self.bring(bytes, Way::ToNative);
+    }
+
+    /// Brings native elements back to how they are stored. Integers of more bits than those have become the
+    /// nearest that has not, as libhdf5 has it; returns how many those were.
+    pub fn undo(&self, bytes: &mut [u8]) -> u64 {
+        self.bring(bytes, Way::ToStored)
+    }
+
+    fn bring(&self, bytes: &mut [u8], way: Way) -> u64 {
         if let Some(width) = self.plain_width() {
             let whole = bytes.len() - bytes.len() % self.element_size.max(1);
-            return byte_order::swap_in_place(&mut bytes[..whole], width);
+            byte_order::swap_in_place(&mut bytes[..whole], width);
+            return 0;
         }
         if self.is_native() || self.element_size == 0 {
-            return;
+            return 0;
         }
-        if let [Step::Unpack { offset: 0, integer, count: 1 }] = self.steps[..]
-            && integer.size == self.element_size
+        if let [Step::Unpack { offset: 0, number }] = self.steps[..]
+            && number.size() == self.element_size
         {
-            return integer.unpack(bytes);
+            return number.bring(bytes, way);
         }
-        for element in bytes.chunks_exact_mut(self.element_size) {
-            for step in &self.steps {
-                step.apply(element);
-            }
-        }
+        let elements = bytes.chunks_exact_mut(self.element_size);
+        let steps = |element: &mut [u8]| {
+            self.steps.iter().map(|step| step.bring(element, way)).sum::<u64>()
+        };
+        elements.map(steps).sum()
     }
 
     fn collect(&mut self, stored: &StoredType, offset: usize) {
@@ -78,7 +122,10 @@ impl NativeOrder {
                 self.push_swap(offset, *size, foreign(*big_endian));
             }
             StoredType::PartialInt(integer) => {
-                self.steps.push(Step::Unpack { offset, integer: *integer, count: 1 });
+                self.steps.push(Step::Unpack { offset, number: Partial::Int(*integer) });
+            }
+            StoredType::PartialFloat(float) => {
+                self.steps.push(Step::Unpack { offset, number: Partial::Float(*float) });
             }
             StoredType::Bytes { size, reversed } => self.push_swap(offset, *size, *reversed),
             StoredType::Compound { members, .. } => {
@@ -117,22 +164,23 @@ impl NativeOrder {
 impl Step {
     /// Does nothing where the step reaches beyond the element, as in a type that lies about
     /// its size; decoding refuses such a type.
-    fn apply(&self, element: &mut [u8]) {
+    fn bring(&self, element: &mut [u8], way: Way) -> u64 {
         let (offset, len) = match self {
             Self::Swap { offset, width, count } => (*offset, width.saturating_mul(*count)),
-            Self::Unpack { offset, integer, count } => {
-                (*offset, integer.size.saturating_mul(*count))
-            }
+            Self::Unpack { offset, number } => (*offset, number.size()),
             Self::Each { offset, count, order } => {
                 (*offset, order.element_size.saturating_mul(*count))
             }
         };
         let end = offset.saturating_add(len);
-        let Some(bytes) = element.get_mut(offset..end) else { return };
+        let Some(bytes) = element.get_mut(offset..end) else { return 0 };
         match self {
-            Self::Swap { width, .. } => byte_order::swap_in_place(bytes, *width),
-            Self::Unpack { integer, .. } => integer.unpack(bytes),
-            Self::Each { order, .. } => order.apply(bytes),
+            Self::Swap { width, .. } => {
+                byte_order::swap_in_place(bytes, *width);
+                0
+            }
+            Self::Unpack { number, .. } => number.bring(bytes, way),
+            Self::Each { order, .. } => order.bring(bytes, way),
         }
     }
 }

@@ -289,3 +289,106 @@ fn integers_whose_bits_lie_outside_are_refused() {
         assert_eq!(bytes, [1, 2, 3, 4]);
     }
 }
+
+/// A float of 20 bits as HDF5's tests store it: sign at 26, six bits of exponent at 20, mantissa at 7.
+const SMALL: PartialFloat = PartialFloat {
+    size: 4,
+    big_endian: false,
+    sign: 26,
+    exponent: (20, 6),
+    bias: 31,
+    mantissa: (7, 13),
+};
+
+#[test]
+fn floats_of_some_bits_are_numbers() {
+    let stored = |sign: u32, exponent: u32, mantissa: u32| {
+        // Padding is set.
+        (sign << 26 | exponent << 20 | mantissa << 7 | 0xf800_007f).to_le_bytes()
+    };
+    let least = 2f32.powi(-30 - 13);
+    let cases = [
+        (stored(0, 31, 0), 1.0),
+        (stored(1, 32, 1 << 12), -3.0),
+        (stored(0, 0, 0), 0.0),
+        (stored(1, 0, 1), -least),
+        (stored(0, 62, 0x1fff), (2.0 - 2f32.powi(-13)) * 2f32.powi(31)),
+        (stored(1, 63, 0), f32::NEG_INFINITY),
+    ];
+    for (bytes, expected) in cases {
+        for big_endian in [false, true] {
+            let mut bytes = bytes;
+            if big_endian {
+                bytes.reverse();
+            }
+            let float = StoredType::PartialFloat(PartialFloat { big_endian, ..SMALL });
+            assert_eq!(float.decode(&bytes, 1, &NoHeap).unwrap(), Values::F32(vec![expected]));
+            let mut there_and_back = bytes;
+            float.native_order().apply(&mut there_and_back);
+            assert_eq!(f32::from_ne_bytes(there_and_back), expected);
+            float.native_order().undo(&mut there_and_back);
+            assert_eq!(
+                float.decode(&there_and_back, 1, &NoHeap).unwrap(),
+                Values::F32(vec![expected])
+            );
+        }
+    }
+    let float = StoredType::PartialFloat(SMALL);
+    let nan = float.decode(&stored(0, 63, 5), 1, &NoHeap).unwrap();
+    assert!(nan.as_slice::<f32>().unwrap()[0].is_nan());
+}
+
+#[test]
+fn floats_of_more_bits_become_the_nearest() {
+    let last = 2f32.powi(-13);
+    let largest = (2.0 - last) * 2f32.powi(31);
+    let least = 2f32.powi(-30 - 13);
+    let cases = [
+        (1.0 + last / 2.0, 1.0 + last),
+        (1.0 + last * 0.4, 1.0),
+        (2.0 - last / 4.0, 2.0),
+        (largest * 2.0, f32::INFINITY),
+        (-1e30, f32::NEG_INFINITY),
+        (least * 0.6, least),
+        (least * 0.4, 0.0),
+        (1e-40, 0.0),
+        (f32::INFINITY, f32::INFINITY),
+    ];
+    for (given, expected) in cases {
+        let mut bytes = given.to_ne_bytes();
+        assert_eq!(StoredType::PartialFloat(SMALL).native_order().undo(&mut bytes), 0);
+        SMALL.unpack(&mut bytes);
+        assert_eq!(f32::from_ne_bytes(bytes), expected, "{given}");
+    }
+}
+
+#[test]
+fn floats_whose_bits_lie_outside_are_refused() {
+    let odd = [
+        PartialFloat { sign: 32, ..SMALL },
+        PartialFloat { mantissa: (20, 13), ..SMALL },
+        PartialFloat { exponent: (0, 0), ..SMALL },
+        PartialFloat { bias: u32::MAX, ..SMALL },
+        PartialFloat { size: 2, ..SMALL },
+    ];
+    for float in odd {
+        assert!(StoredType::PartialFloat(float).decode(&[0; 4], 1, &NoHeap).is_err());
+        let mut bytes = [1, 2, 3, 4];
+        float.unpack(&mut bytes);
+        float.pack(&mut bytes);
+        assert_eq!(bytes, [1, 2, 3, 4]);
+    }
+}
+
+#[test]
+fn integers_of_some_bits_go_back_where_they_were() {
+    let integer =
+        PartialInt { size: 4, big_endian: true, signed: true, bit_offset: 5, precision: 17 };
+    let order = StoredType::PartialInt(integer).native_order();
+    for (given, expected, misfits) in [(-3, -3, 0), (65_535, 65_535, 0), (65_536, 65_535, 1)] {
+        let mut bytes = i32::to_ne_bytes(given);
+        assert_eq!(order.undo(&mut bytes), misfits);
+        order.apply(&mut bytes);
+        assert_eq!(i32::from_ne_bytes(bytes), expected);
+    }
+}

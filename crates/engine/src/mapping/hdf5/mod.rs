@@ -57,8 +57,8 @@ pub(crate) use heap_references::HeapReferences;
 pub use link::{Link, LinkTarget};
 pub use node::{CommittedDatatype, Node, Object, Unknown};
 pub(crate) use space::Pieces;
-pub(super) use stored::stored_integer;
 pub use stored::stored_type;
+pub(super) use stored::{stored_float, stored_integer};
 
 use crate::error::Result;
 use crate::file::OpenOptions;

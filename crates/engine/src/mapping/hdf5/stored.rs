@@ -1,10 +1,12 @@
 //! How elements of an HDF5 type lie in the file, for those who read values.
 
-use isotach_format::hdf5::message::datatype::{ByteOrder, Datatype, FixedPoint, Float, Member};
+use isotach_format::hdf5::message::datatype::{
+    ByteOrder, Datatype, FixedPoint, Float, Member, Normalization,
+};
 use isotach_format::hdf5::text::text;
 use isotach_model::convert::ElementConversion;
 use isotach_model::stored::StoredMember;
-use isotach_model::{PartialInt, StoredType};
+use isotach_model::{PartialFloat, PartialInt, StoredType};
 
 /// The stored form of an element of `datatype`, as HDF5's own view shows it.
 ///
@@ -75,6 +77,26 @@ pub(in crate::mapping) fn stored_integer(integer: &FixedPoint) -> Option<StoredT
         precision: u32::from(integer.precision),
     };
     stored.is_valid().then(|| stored.simplified())
+}
+
+/// How a float of 4 or 8 bytes lies in the file, whichever bits it uses; `None` for others, those in VAX order,
+/// those that store the first bit of their mantissa, and those with numbers that no IEEE float of that size is.
+pub(in crate::mapping) fn stored_float(float: &Float) -> Option<StoredType> {
+    let (size, big_endian) = (float.size as usize, float.byte_order == ByteOrder::Big);
+    if float.is_ieee() && matches!(size, 4 | 8) {
+        return Some(StoredType::Float { size, big_endian });
+    }
+    let has_one = float.normalization == Normalization::HighestBitImplied;
+    let stored = PartialFloat {
+        size,
+        big_endian,
+        sign: float.sign_location.into(),
+        exponent: (float.exponent_location.into(), float.exponent_size.into()),
+        bias: float.exponent_bias,
+        mantissa: (float.mantissa_location.into(), float.mantissa_size.into()),
+    };
+    let is_known = has_one && float.byte_order != ByteOrder::Vax && stored.is_valid();
+    is_known.then_some(StoredType::PartialFloat(stored))
 }
 
 fn bytes(size: usize, byte_order: ByteOrder) -> StoredType {

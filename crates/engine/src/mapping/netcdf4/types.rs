@@ -23,8 +23,10 @@ pub(super) fn data_type(datatype: &Datatype, find: &mut Find<'_>) -> DataType {
         Datatype::FixedPoint(integer) => {
             integer_type(integer).map_or_else(|| foreign(datatype), DataType::Atomic)
         }
-        Datatype::Float(float) if float.is_ieee() && float.size == 4 => Atomic::Float.into(),
-        Datatype::Float(float) if float.is_ieee() && float.size == 8 => Atomic::Double.into(),
+        Datatype::Float(float) => match hdf5::stored_float(float).and_then(|it| it.number()) {
+            Some(number) => number.into(),
+            None => foreign(datatype),
+        },
         Datatype::String { size: 1, .. } => Atomic::Char.into(),
         Datatype::String { .. } | Datatype::VariableString { .. } => Atomic::String.into(),
         _ if needs_name(datatype) => {
@@ -149,6 +151,9 @@ pub(crate) fn stored_type(datatype: &Datatype) -> StoredType {
     match datatype {
         Datatype::FixedPoint(integer) => {
             hdf5::stored_integer(integer).unwrap_or_else(|| hdf5::stored_type(datatype))
+        }
+        Datatype::Float(float) => {
+            hdf5::stored_float(float).unwrap_or_else(|| hdf5::stored_type(datatype))
         }
         Datatype::Enumeration { base, .. } => stored_type(base),
         Datatype::String { size: 1, .. } => StoredType::Char,
