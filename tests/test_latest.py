@@ -1,7 +1,9 @@
 """The chunk indexes of HDF5 1.10, as we write them: libhdf5 finds each to be what it should be,
 reads it, goes on with it, and we go on with that."""
 
+import ctypes
 import subprocess
+from pathlib import Path
 
 import h5py
 import isotach
@@ -96,3 +98,50 @@ def test_python_writes_it(tmp_path):
             address = h5py.h5o.get_info(file["v"].id).addr
             np.testing.assert_array_equal(file["v"][:], np.arange(30))
         assert f"Index Type: {kind}" in " ".join(run("h5debug", path, address).split())
+
+
+def keep_edges_plain(properties):
+    """`H5Pset_chunk_opts` with `H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS`, by the libhdf5 that h5py has
+    loaded."""
+    maps = Path("/proc/self/maps")
+    lines = maps.read_text().splitlines() if maps.exists() else []
+    paths = {line.split()[-1] for line in lines if "libhdf5" in line and "_hl" not in line}
+    for path in sorted(path for path in paths if "h5py" in path):
+        ctypes.CDLL(path).H5Pset_chunk_opts(ctypes.c_int64(properties.id), ctypes.c_uint(2))
+        return
+    pytest.skip("h5py's libhdf5 is not a library of its own here")
+
+
+@pytest.mark.parametrize("how", ["appended", "appended to another", "one by one"])
+def test_chunks_that_were_at_the_edge_are_filtered_when_it_moves(tmp_path, how):
+    path = tmp_path / "edges.h5"
+    with h5py.File(path, "w", libver=("v110", "v110")) as file:
+        for name in ("v", "w"):
+            properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+            properties.set_chunk((4, 4))
+            properties.set_deflate(3)
+            keep_edges_plain(properties)
+            space = h5py.h5s.create_simple((6, 6), (h5py.h5s.UNLIMITED, 6))
+            kind = h5py.h5t.py_create(np.dtype("i4"))
+            h5py.h5d.create(file.id, name.encode(), kind, space, dcpl=properties)
+            file[name][:] = np.arange(36).reshape(6, 6)
+            # As it is, and filtered.
+            assert len(file[name].id.read_direct_chunk((4, 0))[1]) == 64
+            assert len(file[name].id.read_direct_chunk((0, 0))[1]) < 64
+    with isotach.Dataset(path, "a") as dataset:
+        if how == "appended":
+            dataset["v"][6:11] = 7
+        elif how == "appended to another":
+            dataset["w"][6:11] = 7
+        else:
+            for row in range(6, 11):
+                dataset["v"][row] = 7
+                dataset.sync()
+    grown, other = ("w", "v") if how == "appended to another" else ("v", "w")
+    expected = np.concatenate([np.arange(36).reshape(6, 6), np.full((5, 6), 7)])
+    with h5py.File(path) as file:
+        np.testing.assert_array_equal(file[grown][:], expected)
+        np.testing.assert_array_equal(file[other][:], expected[:6])
+    with isotach.Dataset(path) as dataset:
+        np.testing.assert_array_equal(dataset[grown][:], expected)
+    run("h5dump", path)

@@ -402,25 +402,18 @@ def test_what_may_not_be_written_is_refused_and_left_as_it_is(format):
         content = path.read_bytes()
         path.chmod(0o444)
         os.chmod(folder, 0o555)
-        told = {}
         with bound_by_permissions():
-            for file, mode in [
-                (path, "a"),
-                (path, "r+"),
-                (path, "w"),
-                (absent, "w"),
-                (absent, "x"),
-            ]:
-                for library in (isotach, netCDF4):
-                    with pytest.raises(OSError, match=file.name) as raised:
-                        library.Dataset(file, mode, format=format)
-                    told.setdefault((file.name, mode), set()).add(raised.type)
+            for file, mode in [(path, "a"), (path, "r+"), (path, "w"), (absent, "w")]:
+                # netCDF4-python has a plain OSError for some of them.
+                with pytest.raises(OSError, match=file.name):
+                    netCDF4.Dataset(file, mode, format=format)
+                with pytest.raises(PermissionError, match=file.name):
+                    isotach.Dataset(file, mode, format=format)
             for file in (path, absent):
                 with pytest.raises(PermissionError, match=file.name):
                     isotach.Dataset(file, "w", format=format, atomic=True)
             with isotach.Dataset(path) as dataset:
                 assert dataset.title == "good"
-        assert all(types == {PermissionError} for types in told.values()), told
         os.chmod(folder, 0o755)
         assert path.read_bytes() == content
         assert os.listdir(folder) == [path.name]

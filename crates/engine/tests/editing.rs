@@ -405,3 +405,40 @@ fn attributes_are_those_of_the_object_whichever_link_leads_there() {
         assert_eq!(group(&file, by_link), group(&file, own), "{name}");
     }
 }
+
+#[test]
+fn a_user_block_stays_what_it_was() {
+    for layout in [Layout::Compatible, Layout::Latest] {
+        let options = CreateOptions { user_block_bytes: 1024, layout, ..CreateOptions::default() };
+        let writer = options.create_in_memory("test").unwrap();
+        define_dense(&writer.root(), &writer.root().define_dimension("x", Some(40)).unwrap());
+        let mut bytes = writer.into_bytes().unwrap().unwrap();
+        let block: Vec<u8> = (0..1024_u32).map(|at| (at * 7) as u8).collect();
+        bytes[..1024].copy_from_slice(&block);
+        for round in 0..6_i32 {
+            bytes = edit(bytes, |writer| {
+                let root = writer.root();
+                root.set_attribute(&format!("round {round}"), vec![round; 900]).unwrap();
+                let time = root.define_dimension(&format!("time {round}"), None).unwrap();
+                let plain = VariableOptions::default();
+                let name = format!("variable {round}");
+                let new = root.define_variable(&name, Atomic::Int, &[time], plain).unwrap();
+                new.write_as(&range(0, 3), &[round; 3]).unwrap();
+                writer.commit().unwrap();
+                if round > 0 {
+                    root.variable(&format!("variable {}", round - 1))
+                        .unwrap()
+                        .unwrap()
+                        .delete()
+                        .unwrap();
+                }
+            });
+            assert!(bytes[..1024] == block, "{layout:?} {round}");
+        }
+        let file = opened(&bytes);
+        assert_eq!(file.hdf5().unwrap().user_block_bytes(), 1024);
+        let last = file.variable("variable 5").unwrap().read(&Selection::all(&[3])).unwrap();
+        assert_eq!(last, Values::I32(vec![5; 3]));
+        assert!(file.variable("variable 4").is_err());
+    }
+}
