@@ -144,10 +144,14 @@ impl<'a> Resolver<'a> {
     }
 
     /// An attribute of a variable or of the group. One word before the colon is a variable where
-    /// there is one of that name, and else the type of a group's attribute.
+    /// there is one of that name, and else the type of a group's attribute. It is the type, too, where there
+    /// are both and the values need one.
     fn attribute(&mut self, group: usize, stated: &'a Attribute) -> Result<(), CdlError> {
         let (owner, data_type) = match (&stated.data_type, &stated.owner) {
             (None, Some(owner)) => match self.scope.find_variable(group, owner)? {
+                Some(_) if self.needs_type(group, owner, stated) => {
+                    (None, Some(self.scope.data_type(group, owner)?))
+                }
                 Some(index) => (Some(index), None),
                 None => (None, Some(self.scope.data_type(group, owner)?)),
             },
@@ -169,6 +173,13 @@ impl<'a> Resolver<'a> {
                 Ok(())
             }
         }
+    }
+
+    /// Whether the values are of no type of their own, and `name` is one. A fill value has its variable's.
+    fn needs_type(&self, group: usize, name: &Reference, stated: &Attribute) -> bool {
+        stated.name.text != "_FillValue"
+            && attribute::inferred_type(stated).is_err()
+            && self.scope.data_type(group, name).is_ok()
     }
 
     fn variable_attribute(

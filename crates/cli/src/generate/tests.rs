@@ -149,6 +149,27 @@ fn attributes_have_the_widest_type() {
 }
 
 #[test]
+fn one_word_before_an_attribute_is_a_variable_or_a_type() {
+    let all = defined(&text(
+        "int list(n), e(n), raw(n), pair(n); double other(n);
+        list:a = 1, 2; e:a = 5b; pair:a = \"text\"; other:a = 2.;
+        list :b = {1, 2}, {3}; e :b = two, one; pair :b = {1, {\"abc\"}, {1., 2.}};",
+        "",
+    ));
+    let of_group: Vec<_> =
+        all.groups[0].attributes.iter().map(|one| (&*one.name, one.data_type.name())).collect();
+    assert_eq!(of_group, [("b", "list"), ("b", "e"), ("b", "pair")]);
+    for variable in &all.variables {
+        let count = if variable.name == "raw" { 0 } else { 1 };
+        assert_eq!(variable.attributes.len(), count, "{}", variable.name);
+        assert!(variable.attributes.iter().all(|one| one.name == "a"), "{}", variable.name);
+    }
+    // Without a type of that name it is the variable, which needs another.
+    let (_, _, error) = fault(&text("int x(n); x:a = {1, 2};", ""));
+    assert_eq!(error, CdlFault::MixedAttribute);
+}
+
+#[test]
 fn names_are_looked_up_in_groups() {
     let all = defined(
         "netcdf \\2 {{ dimensions: \\1st = 2; variables: int data(\\1st); data :a\\ b = 1;
