@@ -8,6 +8,7 @@ and the order and the pieces in which it is written. `ISOTACH_MODELS` says how m
 import os
 import shutil
 import subprocess
+import sys
 
 import h5py
 import isotach
@@ -394,9 +395,28 @@ def write_and_read(path, seed):
         say_nothing("h5debug", path, str(root))
 
 
+def isotach_command(*arguments):
+    command = [sys.executable, "-m", "isotach", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def dump_and_generate(path):
+    """The text of a file makes a file of the same text."""
+    text = isotach_command("dump", path)
+    cdl, again = path.with_suffix(".cdl"), path.parent / "again" / path.name
+    cdl.write_bytes(text)
+    again.parent.mkdir(exist_ok=True)
+    isotach_command("generate", "-o", again, cdl)
+    assert isotach_command("dump", again).splitlines() == text.splitlines()
+
+
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + COUNT))
 def test_random_models(tmp_path, seed):
-    write_and_read(tmp_path / "model.nc", seed)
+    path = tmp_path / "model.nc"
+    write_and_read(path, seed)
+    dump_and_generate(path)
 
 
 @pytest.mark.long
@@ -406,6 +426,7 @@ def test_many_random_models(tmp_path, first):
         print("seed", seed)
         path = tmp_path / f"{seed}.nc"
         write_and_read(path, seed)
+        dump_and_generate(path)
         path.unlink()
 
 
