@@ -172,6 +172,9 @@ fn nothing_written_makes_records_in_classic_files_only() {
         assert_eq!(file.put(variable, &[7], &[0], &[]), 0);
         let is_classic = mode & NC_NETCDF4 == 0;
         assert_eq!(file.len_of(time), if is_classic { 7 } else { 0 });
+        // Behind the last record that can be counted.
+        let refused = Status(file.put(variable, &[usize::MAX], &[1], &[1]));
+        assert_eq!(refused, if is_classic { Status::EINVALCOORDS } else { Status::EHDFERR });
         assert_eq!(nc_close(file.id), 0);
     }
 }
@@ -204,6 +207,29 @@ fn requests_beyond_the_shape_are_refused_in_order() {
         assert_eq!(file.get(variable, &[0, 0], &[1, 1]), Err(Status::EBADID));
         assert_eq!(nc_close(file.id), Status::EBADID.0);
     }
+}
+
+#[test]
+fn what_is_not_filled_keeps_what_stood_at_its_place() {
+    let _alone = alone();
+    let mut file = Fixture::new(0);
+    let (time, x) = (file.dimension(c"t", 0), file.dimension(c"x", 3));
+    let records = file.variable(c"records", NC_INT, &[time]);
+    // The header may grow.
+    assert_eq!(nc__enddef(file.id, 64, 4, 0, 4), 0);
+    let values = [5, 6, 7, 8];
+    assert_eq!(file.put(records, &[0], &[4], &values), 0);
+    assert_eq!(nc_redef(file.id), 0);
+    // SAFETY: nobody wants to know the mode before.
+    assert_eq!(unsafe { nc_set_fill(file.id, NC_NOFILL, null_mut()) }, 0);
+    let variable = file.variable(c"v", NC_INT, &[x]);
+    assert_eq!(nc_enddef(file.id), 0);
+    for _ in 0..2 {
+        assert_eq!(file.get(records, &[0], &[4]), Ok(values.to_vec()));
+        assert_eq!(file.get(variable, &[0], &[3]), Ok(values[..3].to_vec()));
+        file.reopen(0);
+    }
+    assert_eq!(nc_close(file.id), 0);
 }
 
 #[test]

@@ -14,7 +14,6 @@ const NC_CONTIGUOUS: c_int = 1;
 const NC_COMPACT: c_int = 2;
 
 const NC_FILL: c_int = 0;
-const NC_NOFILL: c_int = 0x100;
 
 const OK: c_int = 0;
 

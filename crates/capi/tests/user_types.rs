@@ -104,6 +104,11 @@ fn faults_come_in_netcdfs_order() {
     assert_eq!(nc_enddef(file), 0);
     assert_eq!(call!(nc_inq_type_equal(file, compound, file, compound, &raw mut equal)), 0);
     assert_eq!(equal, 1);
+    let told = |file, id| call!(nc_inq_type(file, id, null_mut(), null_mut()));
+    assert_eq!(
+        [told(file, 99), told(file | 9, compound), told(-1, compound)],
+        [EBADTYPE, EBADID, EBADTYPE]
+    );
     assert_eq!(field(compound, NC_INT), ETYPDEFINED);
     assert_eq!(nc_close(file), 0);
     // Of a file that was closed another test may have the id.
@@ -324,6 +329,23 @@ fn groups_are_found_and_renamed_with_what_is_in_them() {
     let file = folder.open();
     check(file);
     assert_eq!(rename(file | 1, c"x"), -37);
+    assert_eq!(nc_close(file), 0);
+}
+
+#[test]
+fn types_are_looked_for_from_the_root_down() {
+    let folder = Folder::new();
+    let file = folder.create(NC_NETCDF4);
+    let upper = made!(nc_def_grp(file, c"upper".as_ptr()));
+    let lower = made!(nc_def_grp(upper, c"lower".as_ptr()));
+    let other = made!(nc_def_grp(file, c"other".as_ptr()));
+    let opaque = |group| made!(nc_def_opaque(group, 3, c"a".as_ptr()));
+    let (of_other, of_lower) = (opaque(other), opaque(lower));
+    let found = || made!(nc_inq_typeid(file, c"a".as_ptr()));
+    assert_eq!(found(), of_lower);
+    let of_upper = opaque(upper);
+    assert_eq!(found(), of_upper);
+    assert_eq!(made!(nc_inq_typeid(other, c"a".as_ptr())), of_other);
     assert_eq!(nc_close(file), 0);
 }
 

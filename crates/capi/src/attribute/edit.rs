@@ -71,18 +71,24 @@ pub unsafe extern "C" fn nc_del_att(group: c_int, variable: c_int, name: *const 
         let (file, group) = handle::group(group)?;
         // SAFETY: the caller's string.
         let name = unsafe { text(name) };
-        if name == Err(Status::EINVAL) {
+        let is_missing = name == Err(Status::EINVAL);
+        if is_missing && file.is_hdf5() {
             return Err(Status::EINVAL);
         }
         if file.is_hdf5() {
             file.writer()?;
         }
         file.check_define_mode()?;
+        if is_missing {
+            return Err(Status::EINVAL);
+        }
         let _phase = file.defining()?;
         let holder = Holder::of(file.clone(), group, variable)?;
-        let name = name.map_err(|_| Status::ENOTATT)?;
-        // Only in classic files the name is looked for in composed form.
-        let name = if file.is_hdf5() { name.into() } else { normalized(name) };
+        // Only in classic files the name is looked for in composed form, which it must have.
+        let name = match file.is_hdf5() {
+            true => name.map_err(|_| Status::ENOTATT)?.into(),
+            false => normalized(name?),
+        };
         holder.delete(&name)
     })
 }

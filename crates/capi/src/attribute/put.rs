@@ -159,7 +159,8 @@ fn check_hdf5(
     if RESERVED.contains(&name.as_str()) {
         return Err(Status::ENAMEINUSE);
     }
-    let size = |id, len: usize| len.saturating_mul(size_of_type(id));
+    // What libnetcdf has no size for, it takes for -1 bytes, as good as endless.
+    let size = |id, len: usize| len.wrapping_mul(number_size(id).unwrap_or(usize::MAX));
     let fits = |old: &Attribute| {
         let old_len = usize::try_from(old.len()).unwrap_or(usize::MAX);
         let old_type = file.type_id(old.data_type()).unwrap_or(NC_NAT);
@@ -213,7 +214,7 @@ fn check_classic(
     source.check_len()?;
     source.check_pointer()?;
     // In the header values take multiples of four bytes.
-    let size = |id, len: usize| len.saturating_mul(size_of_type(id)).div_ceil(4);
+    let size = |id, len: usize| len.saturating_mul(number_size(id).unwrap_or(0)).div_ceil(4);
     let fits = |old: &Attribute| {
         let old_len = usize::try_from(old.len()).unwrap_or(usize::MAX);
         let old_type = holder.file.type_id(old.data_type()).unwrap_or(NC_NAT);
@@ -228,9 +229,9 @@ fn check_classic(
     Ok(checked(name?)?.into_owned())
 }
 
-/// Bytes of an element, where its type is an atomic one.
-fn size_of_type(id: c_int) -> usize {
-    crate::model::atomic(id).map_or(0, Atomic::size)
+/// Bytes of a character or number.
+fn number_size(id: c_int) -> Option<usize> {
+    crate::model::atomic(id).filter(|atomic| *atomic != Atomic::String).map(Atomic::size)
 }
 
 /// The type that an id means, which the engine has to know from now on.

@@ -239,8 +239,11 @@ impl Request<'_> {
             if self.stride.iter().any(|&stride| stride <= 0) {
                 return Err(Status::ESTRIDE);
             }
+            self.check_room()?;
             self.check_bounds_hdf5()?;
-            if self.direction == Direction::Put && self.is_read_only() && self.grows()? {
+            if self.is_beyond_counting()
+                || (self.direction == Direction::Put && self.is_read_only() && self.grows()?)
+            {
                 return Err(Status::EHDFERR);
             }
         } else {
@@ -399,6 +402,17 @@ impl Request<'_> {
         if records.iter().all(is_inside) { Ok(()) } else { Err(Status::EEDGE) }
     }
 
+    /// What is converted is read to memory first, which libnetcdf asks for before it looks at the bounds.
+    fn check_room(&self) -> Outcome {
+        let stored = self.variable.data_type();
+        let is_converted = self.memory.is_some_and(|memory| stored.atomic() != Some(memory));
+        let elements = self.count.iter().fold(1, |count: u64, &more| count.wrapping_mul(more));
+        let bytes = elements.wrapping_mul(stored.layout().size as u64);
+        let has_no_room =
+            self.direction == Direction::Get && is_converted && i64::try_from(bytes).is_err();
+        if has_no_room { Err(Status::ENOMEM) } else { Ok(()) }
+    }
+
     /// Axis by axis.
     fn check_bounds_hdf5(&self) -> Outcome {
         let is_nothing = self.count.contains(&0);
@@ -421,6 +435,16 @@ impl Request<'_> {
     /// True where writing beyond the end makes the dimension longer.
     fn may_grow(&self, axis: usize) -> bool {
         self.direction == Direction::Put && self.unlimited[axis]
+    }
+
+    /// True where a dimension would become longer than can be said.
+    fn is_beyond_counting(&self) -> bool {
+        let is_beyond = |axis: usize| {
+            let steps = u128::from(self.stride[axis].unsigned_abs())
+                * u128::from(self.count[axis].saturating_sub(1));
+            self.may_grow(axis) && u128::from(self.start[axis]) + steps >= u128::from(u64::MAX)
+        };
+        !self.count.contains(&0) && (0..self.shape.len()).any(is_beyond)
     }
 
     /// True for a request that reaches beyond what the variable has itself.

@@ -10,7 +10,7 @@ use isotach::read::Array;
 use isotach::read::memory::advise_huge_pages;
 
 use super::access::{Access, Direction, Kind, Transfer};
-use super::{byte_count, is_plain, map, window};
+use super::{byte_count, is_plain, map, nowhere, window};
 use crate::boundary::answer;
 use crate::handle;
 use crate::memory::pack;
@@ -107,7 +107,7 @@ unsafe fn take(file: &OpenFile, transfer: &Transfer<'_>, to: *mut c_void) -> Out
         return transfer.end(true);
     }
     if to.is_null() {
-        return Err(Status::EINVAL);
+        return Err(nowhere(file));
     }
     let to: *mut MaybeUninit<u8> = to.cast();
     let reading = Reading { file, transfer };

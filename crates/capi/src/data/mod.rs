@@ -23,6 +23,7 @@ use access::{Access, Kind};
 pub use copy::nc_copy_var;
 
 use crate::boundary::answer;
+use crate::model::OpenFile;
 use crate::status::{Outcome, Status};
 
 /// What a C `long` is.
@@ -32,6 +33,11 @@ const LONG: Atomic = if size_of::<c_long>() == 8 { Atomic::Int64 } else { Atomic
 fn byte_count(shape: &[u64], size: usize) -> Outcome<usize> {
     let bytes = shape::byte_count(shape, size).filter(|&bytes| isize::try_from(bytes).is_ok());
     bytes.ok_or(Status::EINVAL)
+}
+
+/// What is told of values that are nowhere: libhdf5 takes no NULL.
+fn nowhere(file: &OpenFile) -> Status {
+    if file.is_hdf5() { Status::EHDFERR } else { Status::EINVAL }
 }
 
 /// True for elements that are the same bytes in memory and in the file, but for their order.

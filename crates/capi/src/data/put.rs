@@ -7,7 +7,7 @@ use isotach::VariableWriter;
 use isotach::model::Atomic;
 
 use super::access::{Access, Direction, Kind, Transfer};
-use super::{byte_count, is_plain, map};
+use super::{byte_count, is_plain, map, nowhere};
 use crate::boundary::answer;
 use crate::handle;
 use crate::memory::unpack;
@@ -50,8 +50,9 @@ pub(super) unsafe fn put(
     let size = transfer.memory.layout().size;
     let len = byte_count(&shape, size)?;
     trace::access("write", &file, &transfer.node.variable, &transfer.selection, len);
-    if len > 0 && from.is_null() {
-        return Err(Status::EINVAL);
+    let is_nowhere = len > 0 && from.is_null();
+    if is_nowhere && transfer.misfit.is_none() {
+        return Err(nowhere(&file));
     }
     let reached = reach_records(&transfer).and(transfer.misfit.map_or(Ok(()), Err));
     reached.map_err(|status| transfer.refused(status))?;

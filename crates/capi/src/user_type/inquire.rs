@@ -50,7 +50,7 @@ pub unsafe extern "C" fn nc_inq_type(
             }
             return Ok(());
         }
-        if id <= 0 || !handle::file(group).is_ok_and(|file| file.is_hdf5()) {
+        if id <= 0 || !handle::any_file(group).is_ok_and(|file| file.is_hdf5()) {
             return Err(Status::EBADTYPE);
         }
         let node = user_type(group, id)?;
@@ -420,7 +420,15 @@ fn named_type(group: c_int, name: &str) -> Outcome<c_int> {
             return Ok(found);
         }
     }
-    file.find_type(|node| node.name == *name)
+    // Each group before those in it, and these before the next one.
+    let mut groups = vec![file.group(0)?];
+    while let Some(group) = groups.pop() {
+        if let Ok(found) = in_group(group.number, &name) {
+            return Ok(found);
+        }
+        groups.extend(file.groups_of(group.number)?.into_iter().rev());
+    }
+    Err(Status::EBADTYPE)
 }
 
 /// Whether two types, maybe of two files, are the same but for their names.

@@ -27,7 +27,7 @@ macro_rules! compressors_with_level {
                 if !$levels.contains(&level) {
                     return Err(Status::EINVAL);
                 }
-                filter::add(group, id, $id.into(), &[level.cast_unsigned()])
+                filter::add(group, id, $id.into(), Ok(&[level.cast_unsigned()]))
             })
         }
 
@@ -82,7 +82,7 @@ pub extern "C" fn nc_def_var_blosc(
             return Err(Status::EINVAL);
         }
         let parameters = [0, 0, 0, block_bytes, level, shuffle, coder];
-        filter::add(group, id, registry::BLOSC.into(), &parameters)
+        filter::add(group, id, registry::BLOSC.into(), Ok(&parameters))
     })
 }
 

@@ -27,9 +27,7 @@ pub unsafe extern "C" fn nc_def_var_filter(
 ) -> c_int {
     answer(|| {
         // SAFETY: the caller's list.
-        let parameters = unsafe { list(parameters, count) };
-        find(group, id)?;
-        add(group, id, filter, parameters?)
+        add(group, id, filter, unsafe { list(parameters, count) })
     })
 }
 
@@ -48,7 +46,7 @@ pub extern "C" fn nc_def_var_deflate(
             add_bare(group, id, registry::SHUFFLE)?;
         }
         if deflate != 0 && level != 0 {
-            add(group, id, registry::DEFLATE.into(), &[level.cast_unsigned()])?;
+            add(group, id, registry::DEFLATE.into(), Ok(&[level.cast_unsigned()]))?;
         }
         Ok(())
     })
@@ -76,7 +74,7 @@ pub extern "C" fn nc_def_var_szip(
 ) -> c_int {
     answer(|| {
         let parameters = [options_mask.cast_unsigned(), pixels_per_block.cast_unsigned()];
-        add(group, id, registry::SZIP.into(), &parameters)
+        add(group, id, registry::SZIP.into(), Ok(&parameters))
     })
 }
 
@@ -84,8 +82,9 @@ pub extern "C" fn nc_def_var_szip(
 ///
 /// # Errors
 /// In this order: `NC_EBADID`, `NC_ENOTVAR`, `NC_EFILTER` for elements of no fixed size, `NC_ENOTNC4`,
-/// `NC_EINDEFINE` in data mode, `NC_EINVAL` for scalars, `NC_ELATEDEF`, then what is wrong with the filter.
-pub(super) fn add(group: c_int, id: c_int, filter: u32, parameters: &[u32]) -> Outcome {
+/// `NC_EINDEFINE` in data mode, `NC_EINVAL` for scalars, `NC_ELATEDEF`, then what is wrong with the parameters and
+/// the filter.
+pub(super) fn add(group: c_int, id: c_int, filter: u32, parameters: Outcome<&[u32]>) -> Outcome {
     let node = find(group, id)?;
     if has_pointers(node.variable.data_type()) {
         return Err(Status::EFILTER);
@@ -99,6 +98,7 @@ pub(super) fn add(group: c_int, id: c_int, filter: u32, parameters: &[u32]) -> O
         return Err(Status::EINVAL);
     }
     check_open(&node)?;
+    let parameters = parameters?;
     node.change_storage(|storage| {
         let filter = checked(&node.variable, storage, filter, parameters)?;
         storage.set_filter(filter, parameters.to_vec());
@@ -111,7 +111,7 @@ fn add_bare(group: c_int, id: c_int, filter: u16) -> Outcome {
     if find(group, id)?.storage()?.filter(filter.into()).is_some() {
         return Ok(());
     }
-    add(group, id, filter.into(), &[])
+    add(group, id, filter.into(), Ok(&[]))
 }
 
 /// The number of a filter that the variable can have with these parameters.

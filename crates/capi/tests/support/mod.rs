@@ -38,6 +38,7 @@ pub const NC_NETCDF4_CLASSIC: c_int = NC_NETCDF4 | NC_CLASSIC_MODEL;
 pub const FORMATS: [c_int; 4] = [NC_CLASSIC, NC_64BIT_DATA, NC_NETCDF4, NC_NETCDF4_CLASSIC];
 
 pub const NC_UNLIMITED: usize = 0;
+pub const NC_NOFILL: c_int = 0x100;
 pub const NC_BYTE: c_int = 1;
 pub const NC_CHAR: c_int = 2;
 pub const NC_SHORT: c_int = 3;

@@ -55,7 +55,7 @@ pub(super) enum Origin<'a> {
     Moved(&'a Place),
     /// Fill values.
     Filled,
-    /// Nothing that anybody asked for.
+    /// What the file has there, whatever that was: so libnetcdf leaves variables that are not filled.
     Nothing,
 }
 
@@ -75,7 +75,7 @@ pub(super) fn relocate(
     let end = end_of(header, new, record_count);
     let low = changed.map(|index| new[index].begin).min().unwrap_or(end).min(end);
     let image = target.len()?.max(end).next_multiple_of(4);
-    let mut copier = Copier::new(target, image - low);
+    let mut copier = Copier::new(target, image - low)?;
     let mut fixed: Vec<usize> = (0..new.len()).filter(|&index| new[index].begin >= low).collect();
     fixed.sort_by_key(|&index| new[index].begin);
     let (records, fixed): (Vec<usize>, Vec<usize>) =
@@ -120,6 +120,8 @@ fn encoded(target: &Target, header: &Header) -> Result<Vec<u8>> {
 /// Writes the image.
 struct Copier<'a> {
     target: &'a Target,
+    /// Of the file before there was an image.
+    old_len: u64,
     distance: u64,
     behind: Behind,
     window: Vec<u8>,
@@ -127,16 +129,18 @@ struct Copier<'a> {
 }
 
 impl<'a> Copier<'a> {
-    fn new(target: &'a Target, distance: u64) -> Self {
+    fn new(target: &'a Target, distance: u64) -> Result<Self> {
         let (window, window_begin) = (Vec::new(), 0);
-        Self { target, distance, behind: Behind::default(), window, window_begin }
+        let old_len = target.len()?;
+        let behind = Behind::default();
+        Ok(Self { target, old_len, distance, behind, window, window_begin })
     }
 
     /// Writes a fixed variable, or a record of a variable, with its padding.
     fn bring(&mut self, origin: Origin<'_>, now: &Place, record: u64) -> Result<()> {
         let before = match origin {
             Origin::Moved(before) => before,
-            Origin::Nothing => return Ok(()),
+            Origin::Nothing => now,
             Origin::Filled => {
                 let range = record * now.dense..(record + 1) * now.dense;
                 let (target, distance) = (self.target, self.distance);
@@ -145,7 +149,10 @@ impl<'a> Copier<'a> {
         };
         let from = before.begin + record * before.record_size.unwrap_or(0);
         let to = now.begin + record * now.record_size.unwrap_or(0) + self.distance;
-        let length = now.dense + now.padding;
+        let length = match origin {
+            Origin::Nothing => (now.dense + now.padding).min(self.old_len.saturating_sub(from)),
+            _ => now.dense + now.padding,
+        };
         for done in (0..length).step_by(PART_BYTES as usize) {
             let part = (length - done).min(PART_BYTES);
             let at = self.fetch(from + done, part)?;
