@@ -15,6 +15,9 @@ SOURCES = Path(__file__).resolve().parent / "capi"
 SONAMES = ("libnetcdf.so.19", "libnetcdf.so.22", "libnetcdf.so")
 #: What ThreadSanitizer is built for; Rust's own build then has none of it.
 TARGET = "x86_64-unknown-linux-gnu"
+#: What puts calls together.
+CALLS = ("table", "choosing", "argument_ids", "argument_numbers", "argument_names")
+CALLS += ("argument_values", "fixture", "walk", "log")
 #: What programs are made of, beside the source of their name.
 PROGRAMS = {
     "read": ("walk", "log"),
@@ -24,8 +27,8 @@ PROGRAMS = {
     "abort": ("walk", "log"),
     "conversions": ("log",),
     "sizes": ("log",),
-    "every": ("table", "arguments", "fixture", "walk", "log"),
-    "random": ("table", "arguments", "fixture", "walk", "log"),
+    "every": CALLS,
+    "random": CALLS,
 }
 
 
