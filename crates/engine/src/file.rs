@@ -144,18 +144,30 @@ impl File {
     /// The group at `path` such as `/forecast/model1`; the root group for `/`.
     pub fn group(&self, path: &str) -> Result<Group> {
         path.split('/').filter(|name| !name.is_empty()).try_fold(self.root(), |group, name| {
-            group.group(name)?.ok_or_else(|| self.not_found("group", path))
+            group.group(name)?.ok_or_else(|| self.not_shown(&group, name, "group", path))
         })
     }
 
     /// The variable at `path` such as `/forecast/temperature` or `temperature`.
+    ///
+    /// # Errors
+    /// There is none, or the reason why what is there was left out.
     pub fn variable(&self, path: &str) -> Result<Variable> {
         let (group, name) = path.rsplit_once('/').unwrap_or(("", path));
-        self.group(group)?.variable(name)?.ok_or_else(|| self.not_found("variable", path))
+        let group = self.group(group)?;
+        group.variable(name)?.ok_or_else(|| self.not_shown(&group, name, "variable", path))
     }
 
-    fn not_found(&self, what: &'static str, name: &str) -> Error {
-        Error::new(&self.name, ErrorKind::NotFound { what, name: name.to_owned() })
+    fn not_shown(&self, group: &Group, name: &str, what: &'static str, path: &str) -> Error {
+        let is_it = |left_out: &&LeftOut| {
+            let (above, own) = left_out.path.rsplit_once('/').unwrap_or(("", &left_out.path));
+            own == name && above == group.path().trim_end_matches('/')
+        };
+        let left_out = group.left_out().unwrap_or_default();
+        match left_out.iter().find(is_it) {
+            Some(left_out) => left_out.reason.clone(),
+            None => Error::new(&self.name, ErrorKind::NotFound { what, name: path.to_owned() }),
+        }
     }
 }
 
