@@ -63,14 +63,18 @@ impl Pool {
     }
 }
 
-/// Calls `work` with every number below `count`, on several threads where there are; the first
-/// error ends it.
+/// Calls `work` with every number below `count`, on several threads where there are. An error ends it: of
+/// several, that of the lowest number is told.
 pub(crate) fn for_each<E: Send>(
     count: usize,
     work: impl Fn(usize) -> Result<(), E> + Sync + Send,
 ) -> Result<(), E> {
     match (count > 1).then(|| POOL.threads()).flatten() {
-        Some(pool) => pool.install(|| (0..count).into_par_iter().try_for_each(&work)),
+        Some(pool) => {
+            let failed = |number| work(number).err();
+            let first = pool.install(|| (0..count).into_par_iter().find_map_first(failed));
+            first.map_or(Ok(()), Err)
+        }
         None => (0..count).try_for_each(work),
     }
 }
@@ -115,6 +119,11 @@ mod tests {
             Ok(())
         });
         assert_eq!((all, sum.into_inner()), (Ok(()), 499_500));
-        assert_eq!(for_each(100, |index| if index == 77 { Err(index) } else { Ok(()) }), Err(77));
+        for _ in 0..100 {
+            assert_eq!(
+                for_each(100, |index| if index >= 17 { Err(index) } else { Ok(()) }),
+                Err(17)
+            );
+        }
     }
 }
