@@ -186,7 +186,9 @@ def test_many_files(path, tmp_path):
             shifted = dataset.assign_coords(time=dataset["time"] + np.timedelta64(number * 4, "D"))
             shifted.to_netcdf(tmp_path / f"part{number}.nc")
     files = sorted(tmp_path.glob("part*.nc"))
-    ours, theirs = open_both(files, xr.open_mfdataset, parallel=True, data_vars="minimal")
+    ours = xr.open_mfdataset(files, engine="isotach", parallel=True, data_vars="minimal")
+    # netCDF4-python dies of two threads.
+    theirs = xr.open_mfdataset(files, engine="netcdf4", data_vars="minimal")
     xr.testing.assert_identical(ours.load(), theirs.load())
     assert ours.sizes["time"] == 12
 
