@@ -35,6 +35,8 @@ pub fn thread_count() -> usize {
 
 /// More threads than this only cost memory.
 const MOST_THREADS: usize = 256;
+/// The same for looking at structures: each thread's small pieces of memory lie for themselves.
+const MOST_BESIDE: usize = 4;
 
 impl Pool {
     /// Its threads in this process; `None` where one thread is all there is, or no thread can be
@@ -90,6 +92,35 @@ pub(crate) fn map<T: Sync, R: Send, E: Send>(
     }
 }
 
+/// What `work` makes of each item, in order: by the caller and a few threads that live as long as this. For work
+/// during which others may wait for the caller: threads of the pool could be among them.
+pub(crate) fn map_beside<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let threads = thread_count().min(MOST_BESIDE);
+    let (own, rest) = items.split_at(items.len().div_ceil(threads.max(1)));
+    let work = &work;
+    let of = |part: &[T]| part.iter().map(work).collect::<Vec<R>>();
+    std::thread::scope(|scope| {
+        let parts = rest.chunks(own.len().max(1));
+        let beside: Vec<_> = parts
+            .map(|part| {
+                let thread = std::thread::Builder::new().name("isotach-beside".to_owned());
+                (part, thread.spawn_scoped(scope, move || of(part)))
+            })
+            .collect();
+        let mut made = Vec::with_capacity(items.len());
+        made.extend(own.iter().map(work));
+        for (part, thread) in beside {
+            match thread.map(|thread| thread.join()) {
+                Ok(Ok(results)) => made.extend(results),
+                Ok(Err(panic)) => std::panic::resume_unwind(panic),
+                // There is no thread to be had.
+                Err(_) => made.extend(part.iter().map(work)),
+            }
+        }
+        made
+    })
+}
+
 /// Runs `work` some time later. Not at all where there is one thread only.
 pub(crate) fn later(work: impl FnOnce() + Send + 'static) {
     if let Some(pool) = LATER.threads() {
@@ -124,6 +155,15 @@ mod tests {
                 for_each(100, |index| if index >= 17 { Err(index) } else { Ok(()) }),
                 Err(17)
             );
+        }
+    }
+
+    #[test]
+    fn what_is_made_beside_one_another_comes_in_order() {
+        for count in [0, 1, 2, 3, 5, 1000] {
+            let items: Vec<usize> = (0..count).collect();
+            let doubled: Vec<usize> = items.iter().map(|item| item * 2).collect();
+            assert_eq!(map_beside(&items, |item| item * 2), doubled);
         }
     }
 }

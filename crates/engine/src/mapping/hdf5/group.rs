@@ -117,6 +117,12 @@ impl Group {
         self.context().expect(addresses);
     }
 
+    /// Whether several threads find its objects sooner than one.
+    pub(in crate::mapping) fn is_read_in_parallel(&self) -> bool {
+        let context = self.context();
+        !context.is_costly() && context.storage.parallel()
+    }
+
     /// The first links in the order of creation, about `count`, where the file has an index of
     /// that order, so that the others are not read; else all links.
     pub fn oldest_links(&self, count: usize) -> Result<Vec<Link>> {

@@ -15,7 +15,11 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::file::LeftOut;
 use crate::mapping::hdf5::{self, Dataset, Link, Node, Object};
 use crate::mapping::once::Once;
+use crate::parallel;
 use crate::variable::StorageInfo;
+
+/// A thread takes some 50 us to begin, an object some 10 us to be looked at.
+const SHARED_FROM_LINKS: usize = 200;
 
 /// A data set of a group: a variable, a dimension, or both.
 pub(super) struct Member {
@@ -159,6 +163,15 @@ fn object(group: &GroupData, link: &Link) -> Result<Object> {
     Ok(object)
 }
 
+/// What each of the links leads to. Of many objects several threads look at some each.
+fn objects(group: &GroupData, links: &[Link]) -> Vec<Result<Object>> {
+    let object = |link: &Link| object(group, link);
+    match links.len() >= SHARED_FROM_LINKS && group.group.is_read_in_parallel() {
+        true => parallel::map_beside(links, object),
+        false => links.iter().map(object).collect(),
+    }
+}
+
 /// All that stands in a group, in the order in which libnetcdf lists it.
 pub(super) struct Members {
     by_name: HashMap<Arc<str>, Arc<Member>>,
@@ -187,8 +200,7 @@ impl Members {
             types: Vec::new(),
             left_out: Vec::new(),
         };
-        for (place, link) in links.iter().enumerate() {
-            let object = object(group, link);
+        for ((place, link), object) in links.iter().enumerate().zip(objects(group, &links)) {
             if let Err(reason) = object.and_then(|object| members.add(group, place, link, object)) {
                 let path = group.group.child_path(link.name()).as_ref().to_owned();
                 members.left_out.push(LeftOut { path, reason });
