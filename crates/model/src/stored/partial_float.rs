@@ -4,6 +4,7 @@
 //! sign, exponent and mantissa anywhere in 4 or 8 bytes; the mantissa's first one is not stored
 //! ```
 
+use super::partial_int::widened;
 use super::{PartialFloat, StoredType};
 
 /// The mantissa and the exponents of a float of 4 or 8 bytes.
@@ -42,12 +43,7 @@ impl PartialFloat {
             return;
         }
         for number in bytes.chunks_exact_mut(self.size) {
-            let mut wide = [0u8; 8];
-            wide[..self.size].copy_from_slice(number);
-            if self.big_endian {
-                wide[..self.size].reverse();
-            }
-            let value = self.value(u64::from_le_bytes(wide));
+            let value = self.value(widened(number, self.big_endian));
             match self.size {
                 4 => number.copy_from_slice(&(value as f32).to_ne_bytes()),
                 _ => number.copy_from_slice(&value.to_ne_bytes()),

@@ -44,12 +44,7 @@ impl PartialInt {
             return;
         }
         for number in bytes.chunks_exact_mut(self.size) {
-            let mut wide = [0u8; 8];
-            wide[..self.size].copy_from_slice(number);
-            if self.big_endian {
-                wide[..self.size].reverse();
-            }
-            let unpacked = self.bits(u64::from_le_bytes(wide)).to_le_bytes();
+            let unpacked = self.bits(widened(number, self.big_endian)).to_le_bytes();
             number.copy_from_slice(&unpacked[..self.size]);
             if cfg!(target_endian = "big") {
                 number.reverse();
@@ -66,12 +61,8 @@ impl PartialInt {
         }
         let mut misfit_count = 0;
         for number in bytes.chunks_exact_mut(self.size) {
-            let mut wide = [0u8; 8];
-            wide[..self.size].copy_from_slice(number);
-            if cfg!(target_endian = "big") {
-                wide[..self.size].reverse();
-            }
-            let (bits, fits) = self.nearest_bits(u64::from_le_bytes(wide));
+            let wide = widened(number, cfg!(target_endian = "big"));
+            let (bits, fits) = self.nearest_bits(wide);
             misfit_count += u64::from(!fits);
             let packed = (bits << self.bit_offset).to_le_bytes();
             number.copy_from_slice(&packed[..self.size]);
@@ -103,4 +94,15 @@ impl PartialInt {
         let left = (stored >> self.bit_offset) << above;
         if self.signed { (left.cast_signed() >> above).cast_unsigned() } else { left >> above }
     }
+}
+
+/// The bytes of a number, of which there are at most eight, as the low ones of an integer.
+pub(super) fn widened(number: &[u8], big_endian: bool) -> u64 {
+    let mut wide = [0u8; 8];
+    let low = &mut wide[..number.len()];
+    low.copy_from_slice(number);
+    if big_endian {
+        low.reverse();
+    }
+    u64::from_le_bytes(wide)
 }
