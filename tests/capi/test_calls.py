@@ -294,6 +294,12 @@ def test_threads(libraries, c_program, tmp_path):
     assert done.returncode == 0, done.stderr.decode()
 
 
+def test_cancelled_threads(libraries, c_program, tmp_path):
+    """CDO cancels its threads when one of them fails. The original may leave its locks closed."""
+    done = libraries.run([c_program("cancel"), 200], True, tmp_path)
+    assert done.returncode == 0, done.stderr.decode()
+
+
 #: What a program returns in which ThreadSanitizer has found something.
 RACE = 66
 

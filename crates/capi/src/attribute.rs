@@ -28,7 +28,7 @@ pub use inquire::{
 };
 use put::Source;
 
-use crate::boundary::answer;
+use crate::boundary::{answer, answer_at_once};
 
 /// What a C `long` is.
 const LONG: Atomic = if size_of::<c_long>() == 8 { Atomic::Int64 } else { Atomic::Int };
@@ -44,7 +44,7 @@ macro_rules! reading {
             values: *mut $element,
         ) -> c_int {
             // SAFETY: the caller's string, and room for all elements.
-            answer(|| unsafe { get::get(group, variable, name, $memory, values.cast()) })
+            answer_at_once(|| unsafe { get::get(group, variable, name, $memory, values.cast()) })
         }
     )*};
 }

@@ -27,7 +27,7 @@ mod file;
 pub mod mapping;
 mod parallel;
 pub mod plan;
-mod process;
+pub mod process;
 pub mod read;
 mod reused;
 pub mod storage;

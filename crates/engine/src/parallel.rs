@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use crate::process;
+use crate::process::{self, uncancelled};
 
 /// Threads, once they are wanted, and the process that they are in.
 struct Pool {
@@ -95,6 +95,11 @@ pub(crate) fn map<T: Sync, R: Send, E: Send>(
 /// What `work` makes of each item, in order: by the caller and a few threads that live as long as this. For work
 /// during which others may wait for the caller: threads of the pool could be among them.
 pub(crate) fn map_beside<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    // To wait for a thread is a point of cancellation.
+    uncancelled(|| beside(items, work))
+}
+
+fn beside<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let threads = thread_count().min(MOST_BESIDE);
     let (own, rest) = items.split_at(items.len().div_ceil(threads.max(1)));
     let work = &work;

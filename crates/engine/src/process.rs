@@ -1,7 +1,12 @@
-//! Which process this is. A forked one has its parent's memory, but neither its threads nor its files.
+//! Which process this is, and that its threads come to no end in the midst of something.
+//!
+//! A forked process has its parent's memory, but neither its threads nor its files. A thread that is cancelled
+//! (`pthread_cancel`) ends at the next point of cancellation that it reaches, such as opening, closing or
+//! writing a file: what it has locked or half done would stay so for all others.
 //!
 //! Unsafe room: `pthread_atfork` is told a function without arguments that adds to an atomic, which any
 //! thread may do at any time, also between `fork` and whatever the child does first.
+//! `pthread_setcancelstate` changes nothing but the thread that calls it.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -33,4 +38,53 @@ fn count_forks() -> bool {
 fn count_forks() -> bool {
     // Nothing forks there.
     true
+}
+
+/// Runs `work`, during which nobody can cancel the thread: who tries is heard afterwards.
+pub fn uncancelled<T>(work: impl FnOnce() -> T) -> T {
+    let _until_done = Uncancelled::new();
+    work()
+}
+
+/// Keeps this thread from being cancelled while it lives.
+struct Uncancelled {
+    /// Whether it could be cancelled before.
+    #[cfg(all(unix, not(target_os = "android")))]
+    before: libc::c_int,
+}
+
+#[cfg(all(unix, not(target_os = "android")))]
+impl Uncancelled {
+    /// `PTHREAD_CANCEL_DISABLE` of the system's `pthread.h`.
+    const DISABLE: libc::c_int = if cfg!(target_vendor = "apple") { 0 } else { 1 };
+
+    fn new() -> Self {
+        let mut before = 0;
+        // SAFETY: a state there is, and a place for the one before.
+        unsafe { pthread_setcancelstate(Self::DISABLE, &mut before) };
+        Self { before }
+    }
+}
+
+#[cfg(all(unix, not(target_os = "android")))]
+impl Drop for Uncancelled {
+    fn drop(&mut self) {
+        let mut disabled = 0;
+        // SAFETY: the state that the thread had, and a place for the one before.
+        unsafe { pthread_setcancelstate(self.before, &mut disabled) };
+    }
+}
+
+#[cfg(all(unix, not(target_os = "android")))]
+unsafe extern "C" {
+    /// POSIX, 2.9.5 "Thread Cancellation".
+    fn pthread_setcancelstate(state: libc::c_int, before: *mut libc::c_int) -> libc::c_int;
+}
+
+#[cfg(not(all(unix, not(target_os = "android"))))]
+impl Uncancelled {
+    fn new() -> Self {
+        // Nothing is cancelled there.
+        Self {}
+    }
 }

@@ -5,7 +5,7 @@ use std::ptr::null_mut;
 
 use super::Holder;
 use super::get::name_of;
-use crate::boundary::{answer, counted, put, put_text};
+use crate::boundary::{answer_at_once, counted, put, put_text};
 use crate::status::Status;
 use crate::variable::NC_GLOBAL;
 
@@ -18,7 +18,7 @@ pub unsafe extern "C" fn nc_inq_att(
     type_id: *mut c_int,
     len: *mut usize,
 ) -> c_int {
-    answer(|| {
+    answer_at_once(|| {
         let holder = Holder::find(group, variable)?;
         // SAFETY: the caller's string.
         let name = unsafe { name_of(&holder, name) }?;
@@ -64,7 +64,7 @@ pub unsafe extern "C" fn nc_inq_attid(
     name: *const c_char,
     number: *mut c_int,
 ) -> c_int {
-    answer(|| {
+    answer_at_once(|| {
         let holder = Holder::find(group, variable)?;
         // SAFETY: the caller's string.
         let name = unsafe { name_of(&holder, name) }?;
@@ -86,7 +86,7 @@ pub unsafe extern "C" fn nc_inq_attname(
     number: c_int,
     name: *mut c_char,
 ) -> c_int {
-    answer(|| {
+    answer_at_once(|| {
         let holder = Holder::find(group, variable)?;
         let attributes = holder.attributes()?;
         let number = usize::try_from(number).map_err(|_| Status::ENOTATT)?;
@@ -104,7 +104,7 @@ pub unsafe extern "C" fn nc_inq_varnatts(
     variable: c_int,
     count: *mut c_int,
 ) -> c_int {
-    answer(|| {
+    answer_at_once(|| {
         let found = Holder::find(group, variable)?.count()?;
         // SAFETY: the caller's place for a count.
         unsafe { put(count, counted(found)?) };

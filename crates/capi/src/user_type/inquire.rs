@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use isotach::model::{DataType, names};
 
-use crate::boundary::{answer, counted, put, put_list, put_text, text};
+use crate::boundary::{answer, answer_at_once, counted, put, put_list, put_text, text};
 use crate::group::{at_path, enhanced};
 use crate::handle;
 use crate::model::{LAST_ATOMIC, OpenFile, TypeClass, TypeNode, atomic, class, enum_value};
@@ -40,7 +40,7 @@ pub unsafe extern "C" fn nc_inq_type(
     name: *mut c_char,
     size: *mut usize,
 ) -> c_int {
-    answer(|| {
+    answer_at_once(|| {
         // These need no file.
         if let Some(atomic) = atomic(id) {
             // SAFETY: the caller's room for a name and place for a size.

@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use super::{LocalFile, Storage};
+use crate::process::uncancelled;
 
 /// Descriptors that all files of this kind have at a time, and those that are being read.
 const MOST_OPEN: usize = 32;
@@ -42,10 +43,17 @@ impl ReopeningFile {
 
     /// The open file, opened again if it had to go.
     fn file(&self) -> io::Result<Arc<LocalFile>> {
-        let mut slot = lock(&self.slot);
+        let slot = lock(&self.slot);
         if let Some(file) = &*slot {
             return Ok(Arc::clone(file));
         }
+        uncancelled(|| self.open_again(slot))
+    }
+
+    fn open_again(
+        &self,
+        mut slot: MutexGuard<'_, Option<Arc<LocalFile>>>,
+    ) -> io::Result<Arc<LocalFile>> {
         let oldest = make_room(&self.slot);
         if identity(&self.path)? != self.identity {
             return Err(io::Error::new(io::ErrorKind::NotFound, "the file was replaced"));
