@@ -7,6 +7,9 @@ use crate::write::target::Target;
 /// Structures that lie one behind the other are written together up to about this.
 const MOST_BYTES_TOGETHER: usize = 4 << 20;
 
+/// From here on a call of its own costs less than putting a block into one piece with its neighbours.
+const LARGE_BYTES: usize = 64 << 10;
+
 /// A block of new bytes for the file.
 pub(super) struct Block {
     pub(super) address: u64,
@@ -21,7 +24,9 @@ pub(super) fn write_together(target: &Target, mut blocks: Vec<&Block>) -> Result
     let are_together = |one: &&Block, next: &&Block| {
         bytes_together += one.bytes.len();
         let end = one.address + one.bytes.len() as u64;
-        let are = bytes_together < MOST_BYTES_TOGETHER && is_small_gap(target, end, next.address);
+        let are = one.bytes.len().max(next.bytes.len()) < LARGE_BYTES
+            && bytes_together < MOST_BYTES_TOGETHER
+            && is_small_gap(target, end, next.address);
         if !are {
             bytes_together = 0;
         }
