@@ -24,6 +24,7 @@ PROGRAMS = {
     "memory": ("walk", "log"),
     "callbacks": ("walk", "log"),
     "order": ("walk", "log"),
+    "chunking": ("log",),
     "abort": ("walk", "log"),
     "conversions": ("log",),
     "sizes": ("log",),

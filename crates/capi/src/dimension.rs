@@ -110,6 +110,7 @@ pub unsafe extern "C" fn nc_inq_dim(
         // SAFETY: the caller's room for a name.
         unsafe { put_text(name, dimension.name()) };
         if !len.is_null() {
+            file.hear(&dimension);
             let found = usize::try_from(dimension.len()).map_err(|_| Status::EDIMSIZE)?;
             // SAFETY: the caller's place for a length.
             unsafe { put(len, found) };

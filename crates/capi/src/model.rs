@@ -5,6 +5,7 @@
 
 mod attributes;
 mod group;
+mod heard;
 mod types;
 mod variable;
 
@@ -58,6 +59,7 @@ pub(crate) struct OpenFile {
     /// By number; every group comes after the one above it, and after everything in the groups before.
     groups: RwLock<Groups>,
     dimensions: RwLock<HashMap<c_int, DimensionNode>>,
+    heard_lengths: heard::HeardLengths,
     types: RwLock<types::Types>,
 }
 
@@ -149,6 +151,7 @@ impl OpenFile {
             open_variables: Mutex::default(),
             groups: RwLock::new(groups),
             dimensions: RwLock::default(),
+            heard_lengths: heard::HeardLengths::default(),
             types: RwLock::default(),
         }
     }
@@ -469,6 +472,7 @@ impl OpenFile {
 
     /// Takes in a dimension that was just defined.
     pub(crate) fn add_dimension(&self, node: DimensionNode) {
+        self.hear_none(&node.dimension);
         let mut dimensions = self.dimensions.write().unwrap_or_else(PoisonError::into_inner);
         dimensions.insert(node.dimension.id(), node);
     }

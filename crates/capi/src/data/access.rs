@@ -88,8 +88,8 @@ struct Request<'r> {
     kind: Kind,
     variable: &'r Variable,
     memory: Option<Atomic>,
+    along: &'r [Dimension],
     shape: Vec<u64>,
-    unlimited: Vec<bool>,
     /// Whether the first dimension is an unlimited one of the variable's own group.
     has_records: bool,
     start: Vec<u64>,
@@ -146,6 +146,7 @@ impl Access {
         if self.start.is_null() && !dimensions.is_empty() && self.kind != Kind::Whole {
             return Err(Status::EINVALCOORDS);
         }
+        self.hear(file, &dimensions, direction)?;
         // SAFETY: by this function's contract.
         let request = unsafe { self.request(file, &node, &dimensions, direction) };
         let Some(wanted) = request.check()? else { return Ok(None) };
@@ -164,13 +165,21 @@ impl Access {
         Ok(Some(Transfer { node, _phase, memory, selection, map, records, misfit, fault }))
     }
 
+    /// A caller who gives no counts hears how long the dimensions are; one who writes changes that, and does not.
+    fn hear(&self, file: &OpenFile, along: &[Dimension], direction: Direction) -> Outcome {
+        if self.count.is_null() && self.kind != Kind::One {
+            along.iter().for_each(|dimension| file.hear(dimension));
+        }
+        if direction == Direction::Put { file.keep_heard(along) } else { Ok(()) }
+    }
+
     /// # Safety
     /// As for `resolve`.
     unsafe fn request<'r>(
         &self,
         file: &'r OpenFile,
         node: &'r VariableNode,
-        dimensions: &[Dimension],
+        dimensions: &'r [Dimension],
         direction: Direction,
     ) -> Request<'r> {
         let rank = dimensions.len();
@@ -197,7 +206,7 @@ impl Access {
             kind: self.kind,
             variable: &node.variable,
             memory: self.memory,
-            unlimited: dimensions.iter().map(Dimension::is_unlimited).collect(),
+            along: dimensions,
             has_records: dimensions.first().is_some_and(|first| {
                 first.is_unlimited() && first.group() == node.variable.group_path()
             }),
@@ -296,6 +305,7 @@ impl Request<'_> {
         if self.shape.is_empty() {
             return self.check_slab();
         }
+        self.along.iter().for_each(|dimension| self.file.hear(dimension));
         let axes = 0..self.shape.len();
         axes.clone().try_for_each(|axis| self.check_stride(axis))?;
         if self.map.is_none() && self.stride.iter().all(|&stride| stride == 1) {
@@ -418,6 +428,7 @@ impl Request<'_> {
         let is_nothing = self.count.contains(&0);
         for axis in (0..self.shape.len()).filter(|&axis| !self.may_grow(axis)) {
             let (start, count, len) = (self.start[axis], self.count[axis], self.shape[axis]);
+            self.file.hear(&self.along[axis]);
             if start > len || (start == len && count > 0) {
                 return Err(Status::EINVALCOORDS);
             }
@@ -434,7 +445,7 @@ impl Request<'_> {
 
     /// True where writing beyond the end makes the dimension longer.
     fn may_grow(&self, axis: usize) -> bool {
-        self.direction == Direction::Put && self.unlimited[axis]
+        self.direction == Direction::Put && self.along[axis].is_unlimited()
     }
 
     /// True where a dimension would become longer than can be said.
@@ -458,7 +469,7 @@ impl Request<'_> {
     }
 
     fn is_record(&self, axis: usize) -> bool {
-        !self.file.is_hdf5() && self.unlimited.get(axis) == Some(&true)
+        !self.file.is_hdf5() && self.along.get(axis).is_some_and(Dimension::is_unlimited)
     }
 
     fn is_read_only(&self) -> bool {

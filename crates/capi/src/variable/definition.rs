@@ -70,7 +70,10 @@ impl Said {
         let kind = if has_unlimited { StorageKind::Chunked } else { StorageKind::Contiguous };
         let dimensions: Vec<_> = along.iter().map(|node| &node.dimension).collect();
         let element_bytes = data_type.layout().size as u64;
-        let chunk_shape = default_shape(&dimensions, element_bytes).filter(|_| file.is_hdf5());
+        let chunk_shape = match file.is_hdf5() {
+            true => default_shape(file, &dimensions, element_bytes)?,
+            false => None,
+        };
         let (filters, endianness) = (Vec::new(), NC_ENDIAN_NATIVE);
         Ok(Self {
             storage: Some(Storage { kind, chunk_shape, filters, endianness }),

@@ -11,6 +11,7 @@ use super::definition::{Storage, chunk_bytes, define, netcdf4};
 use super::find;
 use crate::boundary::{answer, list, put, put_list};
 use crate::handle;
+use crate::model::OpenFile;
 use crate::status::{Outcome, Status};
 
 const NC_CHUNKED: c_int = 0;
@@ -35,7 +36,9 @@ pub unsafe extern "C" fn nc_def_var_chunking(
             // SAFETY: the caller's list of as many lengths as there are dimensions.
             let shape = unsafe { lens(chunk_shape, along.len()) }?;
             node.change_storage(|storage| match kind {
-                NC_CHUNKED => set_chunked(storage, &node.variable, &along, shape),
+                NC_CHUNKED => {
+                    set_chunked(storage, &*handle::file(group)?, &node.variable, &along, shape)
+                }
                 _ => set_unchunked(storage, kind, &node.variable, &along),
             })
         })
@@ -57,6 +60,7 @@ unsafe fn lens(lens: *const usize, count: usize) -> Outcome<Option<Vec<u64>>> {
 
 fn set_chunked(
     storage: &mut Storage,
+    file: &OpenFile,
     variable: &Variable,
     along: &[Dimension],
     shape: Option<Vec<u64>>,
@@ -68,7 +72,7 @@ fn set_chunked(
     let Some(mut shape) = shape else { return Ok(()) };
     if shape.iter().all(|&len| len == 0) {
         let along: Vec<_> = along.iter().collect();
-        storage.chunk_shape = default_shape(&along, chunk_bytes(variable, &[]));
+        storage.chunk_shape = default_shape(file, &along, chunk_bytes(variable, &[]))?;
         return Ok(());
     }
     // A shape that begins with 0 leaves it to the library, where it is 0.
