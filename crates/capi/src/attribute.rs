@@ -5,11 +5,12 @@
 //! nc_get_att_*              -> get (conversion, C memory)             ---> holder -> engine
 //! nc_inq_att*, ...          -> inquire, edit                         -/
 //! ```
-//! A group and a variable hold attributes in the same way: `holder` is either.
+//! A group and a variable hold attributes in the same way: `holder` is either. What is known already `glance` tells.
 
 mod copy;
 mod edit;
 mod get;
+mod glance;
 mod holder;
 mod inquire;
 mod put;

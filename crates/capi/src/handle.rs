@@ -95,6 +95,18 @@ pub(crate) fn group(id: c_int) -> Outcome<(Arc<OpenFile>, Arc<GroupNode>)> {
     Ok((file, group))
 }
 
+/// What `look` makes of the open file and the group that an id means, without keeping them; `None` where they are
+/// not known, or `look` says so. No file is opened or closed meanwhile, so that `look` must not wait for anything.
+pub(crate) fn glance<T>(
+    id: c_int,
+    look: impl FnOnce(&OpenFile, &GroupNode) -> Option<T>,
+) -> Option<T> {
+    let (place, number) = parts(id).ok()?;
+    let files = FILES.read().unwrap_or_else(PoisonError::into_inner);
+    let file = files.get(place)?.as_ref()?;
+    file.glance(number, |group| look(file, group))
+}
+
 /// The open file whose own id that is.
 ///
 /// # Errors

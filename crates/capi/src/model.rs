@@ -404,6 +404,16 @@ impl OpenFile {
         }
     }
 
+    /// What `look` makes of the group of that number, where it is known already. `look` must not wait.
+    pub(crate) fn glance<T>(
+        &self,
+        number: u16,
+        look: impl FnOnce(&GroupNode) -> Option<T>,
+    ) -> Option<T> {
+        let groups = self.groups.read().unwrap_or_else(PoisonError::into_inner);
+        look(groups.nodes.get(usize::from(number))?)
+    }
+
     /// The groups directly below a group, in order.
     pub(crate) fn groups_of(&self, parent: u16) -> Outcome<Vec<Arc<GroupNode>>> {
         let groups = self.all_groups()?;

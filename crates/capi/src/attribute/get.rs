@@ -3,11 +3,12 @@
 use std::ffi::{c_char, c_int};
 use std::slice;
 
+use isotach::Attribute;
 use isotach::model::convert::{Misfit, Rules, convert};
 use isotach::model::names::MAX_NAME_BYTES;
 use isotach::model::{Atomic, DataType, Values};
 
-use super::Holder;
+use super::{Holder, glance};
 use crate::boundary::text;
 use crate::memory;
 use crate::status::{Outcome, Status};
@@ -48,6 +49,17 @@ pub(super) unsafe fn get(
     memory: Option<Atomic>,
     to: *mut u8,
 ) -> Outcome {
+    let copy = |known: &Attribute| {
+        let own = known.data_type().atomic().filter(|&own| memory.is_none_or(|to| to == own));
+        let bytes = known.native_bytes().filter(|_| own.is_some() && !to.is_null())?;
+        // SAFETY: by this function's contract; the two do not overlap, as `bytes` are ours.
+        unsafe { to.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        Some(())
+    };
+    // SAFETY: by this function's contract.
+    if unsafe { glance::at_one(group, variable, name, copy) }.is_some() {
+        return Ok(());
+    }
     let holder = Holder::find(group, variable)?;
     // SAFETY: by this function's contract.
     let name = unsafe { name_of(&holder, name) }?;
@@ -57,11 +69,7 @@ pub(super) unsafe fn get(
         return Ok(());
     }
     let Some(memory) = memory.filter(|&memory| own.atomic() != Some(memory)) else {
-        if let Some(bytes) = attribute.native_bytes().filter(|_| own.atomic().is_some()) {
-            if !to.is_null() {
-                // SAFETY: by this function's contract; the two do not overlap, as `bytes` are ours.
-                unsafe { to.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
-            }
+        if copy(&attribute).is_some() {
             return Ok(());
         }
         // SAFETY: by this function's contract, or nothing is done for NULL.

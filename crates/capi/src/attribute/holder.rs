@@ -15,7 +15,7 @@ use crate::status::Outcome;
 use crate::variable::NC_GLOBAL;
 
 /// Attributes of the file itself that netCDF-4 tells by name only.
-const SPECIAL: [&str; 3] = ["_NCProperties", "_IsNetcdf4", "_SuperblockVersion"];
+pub(super) const SPECIAL: [&str; 3] = ["_NCProperties", "_IsNetcdf4", "_SuperblockVersion"];
 
 /// A group, or a variable of it.
 pub(crate) struct Holder {

@@ -3,9 +3,12 @@
 use std::ffi::{c_char, c_int};
 use std::ptr::null_mut;
 
-use super::Holder;
+use isotach::Attribute;
+
 use super::get::name_of;
+use super::{Holder, glance};
 use crate::boundary::{answer_at_once, counted, put, put_text};
+use crate::model::AttributeList;
 use crate::status::Status;
 use crate::variable::NC_GLOBAL;
 
@@ -19,13 +22,21 @@ pub unsafe extern "C" fn nc_inq_att(
     len: *mut usize,
 ) -> c_int {
     answer_at_once(|| {
-        let holder = Holder::find(group, variable)?;
+        let look = |known: &Attribute| Some((known.data_type().atomic()? as c_int, known.len()));
         // SAFETY: the caller's string.
-        let name = unsafe { name_of(&holder, name) }?;
-        let attribute = holder.attribute(name)?.ok_or(Status::ENOTATT)?;
+        let found = match unsafe { glance::at_one(group, variable, name, look) } {
+            Some(found) => found,
+            None => {
+                let holder = Holder::find(group, variable)?;
+                // SAFETY: the caller's string.
+                let name = unsafe { name_of(&holder, name) }?;
+                let attribute = holder.attribute(name)?.ok_or(Status::ENOTATT)?;
+                (holder.file.type_id(attribute.data_type())?, attribute.len())
+            }
+        };
         // SAFETY: the caller's place for a type.
-        unsafe { put(type_id, holder.file.type_id(attribute.data_type())?) };
-        let count = usize::try_from(attribute.len()).map_err(|_| Status::ENOMEM)?;
+        unsafe { put(type_id, found.0) };
+        let count = usize::try_from(found.1).map_err(|_| Status::ENOMEM)?;
         // SAFETY: the caller's place for a length.
         unsafe { put(len, count) };
         Ok(())
@@ -86,14 +97,15 @@ pub unsafe extern "C" fn nc_inq_attname(
     number: c_int,
     name: *mut c_char,
 ) -> c_int {
-    answer_at_once(|| {
-        let holder = Holder::find(group, variable)?;
-        let attributes = holder.attributes()?;
-        let number = usize::try_from(number).map_err(|_| Status::ENOTATT)?;
-        let found = attributes.at(number).ok_or(Status::ENOTATT)?;
+    let tell = |attributes: &AttributeList| {
+        let found = attributes.at(usize::try_from(number).ok()?)?;
         // SAFETY: the caller's room for a name.
         unsafe { put_text(name, found.name()) };
-        Ok(())
+        Some(())
+    };
+    answer_at_once(|| match glance::at_all(group, variable, tell) {
+        Some(()) => Ok(()),
+        None => tell(&*Holder::find(group, variable)?.attributes()?).ok_or(Status::ENOTATT),
     })
 }
 

@@ -127,6 +127,12 @@ impl GroupNode {
         })
     }
 
+    /// The variable of that id, where the file is only read and somebody has asked for it before.
+    pub(crate) fn known_variable(&self, id: c_int) -> Option<&VariableNode> {
+        let (_, node) = self.fixed_variables.get()?.get_index(usize::try_from(id).ok()?)?;
+        node.get().map(Arc::as_ref)
+    }
+
     /// The id of the variable of that name, which is in composed form.
     pub(crate) fn variable_id(&self, name: &str) -> Outcome<Option<c_int>> {
         self.with_variables(|variables| {

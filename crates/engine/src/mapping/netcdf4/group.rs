@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use isotach_model::UserType;
 use isotach_model::names::normalized;
 
-use super::dimension::Dim;
-use super::member::{self, Member, Members, object_id};
+use super::dimension::{Dim, named_dimensions};
+use super::member::{self, Member, Members, look_at_each, object_id};
 use super::scope::DefinedType;
 use super::variable::NetCdf4Variable;
 use super::{Contents, GROUP_DEPTH, ObjectId, attribute, extents, reserved, scope};
@@ -38,6 +38,7 @@ pub(super) struct GroupData {
     names_by_address: Once<HashMap<u64, Arc<str>>>,
     types: Once<Arc<[DefinedType]>>,
     extents: OnceLock<HashMap<ObjectId, u64>>,
+    has_phony_dimensions: Once<bool>,
 }
 
 /// How many more paths to groups are followed in the file, and how many were at first.
@@ -80,6 +81,7 @@ impl GroupData {
             names_by_address: Once::new(),
             types: Once::new(),
             extents: OnceLock::new(),
+            has_phony_dimensions: Once::new(),
         }
     }
 
@@ -306,13 +308,17 @@ impl NetCdf4Group {
 
     /// Has the group dimensions that are made up?
     fn has_phony_dimensions(&self) -> Result<bool> {
-        for variable in self.data.members()?.variables() {
-            let named = super::dimension::named_dimensions(&self.contents, &self.data, variable)?;
-            if named.iter().any(Option::is_none) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        let found = self.data.has_phony_dimensions.get_or_find(|| {
+            let variables: Vec<_> = self.data.members()?.variables().collect();
+            let has_unnamed = |variable: &&Arc<Member>| {
+                let named = named_dimensions(&self.contents, &self.data, variable)?;
+                Ok(named.iter().any(Option::is_none))
+            };
+            let each: Result<Vec<bool>> =
+                look_at_each(&self.data, &variables, has_unnamed).into_iter().collect();
+            Ok(each?.contains(&true))
+        });
+        found.copied()
     }
 }
 

@@ -18,8 +18,8 @@ use crate::mapping::once::Once;
 use crate::parallel;
 use crate::variable::StorageInfo;
 
-/// A thread takes some 50 us to begin, an object some 10 us to be looked at.
-const SHARED_FROM_LINKS: usize = 200;
+/// A thread takes some 50 us to begin, an object some 10 us to be looked at, and its dimensions some 2 us.
+const SHARED_FROM: usize = 200;
 
 /// A data set of a group: a variable, a dimension, or both.
 pub(super) struct Member {
@@ -163,12 +163,16 @@ fn object(group: &GroupData, link: &Link) -> Result<Object> {
     Ok(object)
 }
 
-/// What each of the links leads to. Of many objects several threads look at some each.
-fn objects(group: &GroupData, links: &[Link]) -> Vec<Result<Object>> {
-    let object = |link: &Link| object(group, link);
-    match links.len() >= SHARED_FROM_LINKS && group.group.is_read_in_parallel() {
-        true => parallel::map_beside(links, object),
-        false => links.iter().map(object).collect(),
+/// What `look` makes of each of a group's links or members, in order. At many several threads look at some
+/// each.
+pub(super) fn look_at_each<T: Sync, R: Send>(
+    group: &GroupData,
+    items: &[T],
+    look: impl Fn(&T) -> R + Sync,
+) -> Vec<R> {
+    match items.len() >= SHARED_FROM && group.group.is_read_in_parallel() {
+        true => parallel::map_beside(items, look),
+        false => items.iter().map(look).collect(),
     }
 }
 
@@ -200,7 +204,8 @@ impl Members {
             types: Vec::new(),
             left_out: Vec::new(),
         };
-        for ((place, link), object) in links.iter().enumerate().zip(objects(group, &links)) {
+        let objects = look_at_each(group, &links, |link| object(group, link));
+        for ((place, link), object) in links.iter().enumerate().zip(objects) {
             if let Err(reason) = object.and_then(|object| members.add(group, place, link, object)) {
                 let path = group.group.child_path(link.name()).as_ref().to_owned();
                 members.left_out.push(LeftOut { path, reason });
