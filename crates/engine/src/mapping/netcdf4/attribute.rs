@@ -17,6 +17,7 @@ use isotach_model::{Atomic, DataType, StoredType, Values};
 use super::group::GroupData;
 use super::{Contents, reserved, scope, types};
 use crate::attribute::{Attribute, Source};
+use crate::draft::DraftAttribute;
 use crate::error::Result;
 use crate::mapping::hdf5::{self, Node};
 
@@ -91,7 +92,8 @@ pub(super) fn special(contents: &Contents, name: &str) -> Result<Option<Attribut
         reserved::PROPERTIES => {
             let node = contents.root.group.node();
             let properties = node.attribute(name)?;
-            properties.map(|properties| attribute_of(contents, &contents.root, node, properties))
+            let found = |properties| attribute_of(contents, &contents.root, node, properties);
+            properties.map(found).map(as_text)
         }
         reserved::IS_NETCDF4 => {
             let is_from_netcdf4 = i32::from(is_from_netcdf4(contents)?);
@@ -103,6 +105,23 @@ pub(super) fn special(contents: &Contents, name: &str) -> Result<Option<Attribut
         }
         _ => None,
     })
+}
+
+/// One string of variable length, as some libraries other than libnetcdf write it, as its chars. One that cannot be read
+/// stays: whoever asks for its value gets the error.
+fn as_text(attribute: Attribute) -> Attribute {
+    if attribute.data_type().atomic() != Some(Atomic::String) {
+        return attribute;
+    }
+    let Ok(Values::String(strings)) = attribute.values() else { return attribute };
+    let [Some(text)] = &strings[..] else { return attribute };
+    let draft = DraftAttribute {
+        name: attribute.name().into(),
+        name_room: 0,
+        data_type: Atomic::Char.into(),
+        values: Arc::new(Values::Char(text.to_vec())),
+    };
+    Attribute { source: Source::Draft(draft) }
 }
 
 /// Did netCDF-4 write the file? Answered as libnetcdf answers `_IsNetcdf4`: by two marks on data
