@@ -53,7 +53,8 @@ void *values_in(const char *argument, nc_type memory)
     size_t size = size_of_type(call.ncid, memory);
     if (size) {
         size_t before = MARGIN / size * size;
-        make_values(call.ncid, memory, values + MARGIN - before, (before + 256 * size) / size, seed);
+        size_t behind = 256 * size < MEMORY ? 256 * size : MEMORY;
+        make_values(call.ncid, memory, values + MARGIN - before, (before + behind) / size, seed);
         tame_numbers(memory, values, sizeof values);
     }
     log_values(call.ncid, memory, values + MARGIN, 4);

@@ -11,6 +11,7 @@ import operator
 import re
 import shutil
 import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -36,6 +37,24 @@ CORPUS_DIFFERENCES = json.loads((SOURCES / "corpus_differences.json").read_text(
 FILTER = 300
 #: What random calls begin their lines with.
 NUMBER = re.compile(r"^\d+ (?=nc)")
+#: What the later libnetcdf exports for itself.
+INNER = "nc_(utf8proc_|http_|_pseudofd|get_NC|strlcat|plugin_path_(initialize|finalize))"
+#: Sizes as they are said and told, by C and by Fortran.
+META_BLOCK_SIZE = """
+import ctypes
+library, told, number = ctypes.CDLL("libnetcdf.so.22"), ctypes.c_size_t(7), ctypes.c_int(7)
+library.nc_set_meta_block_size.argtypes = [ctypes.c_size_t]
+def tell():
+    statuses = library.nc_get_meta_block_size(ctypes.byref(told)), \\
+        library.nc_get_meta_block_size_ints(ctypes.byref(number)), \\
+        library.nc_get_meta_block_size(None), library.nc_get_meta_block_size_ints(None)
+    print(statuses, told.value, number.value)
+tell()
+for size in 1, 1 << 20, (1 << 33) + 5, 0:
+    status = library.nc_set_meta_block_size(size)
+    if status == 0: tell()
+if library.nc_set_meta_block_size_ints(-5) == 0: tell()
+"""
 #: The most lines that a failure shows.
 SHOWN = 25
 
@@ -180,6 +199,31 @@ def later(tmp_path_factory):
     for name in SONAMES:
         (folder / name).symlink_to(library)
     return {"LD_LIBRARY_PATH": f"{folder}:{library.parent}"}
+
+
+def exported(library):
+    """The functions of netCDF's interface that a library exports."""
+    command = ["nm", "-D", "--defined-only", "--format=posix", library]
+    listing = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return {line.split()[0] for line in listing.splitlines() if line.startswith(("nc_", "ncaux_"))}
+
+
+def test_later_functions(libraries, later):
+    """Whatever the later libnetcdf exports, but for what no header declares."""
+    later = exported(Path(later["LD_LIBRARY_PATH"].split(":")[0]) / "libnetcdf.so")
+    assert len(later) > 400
+    missing = later - exported(libraries.folder / "libnetcdf.so")
+    assert [name for name in sorted(missing) if not re.match(INNER, name)] == []
+
+
+def test_meta_block_size(libraries, later, tmp_path):
+    """What is said of blocks of structures is told back, as the later libnetcdf does it."""
+    command = [sys.executable, "-c", META_BLOCK_SIZE]
+    original = libraries.run(command, False, tmp_path, env=later)
+    ours = libraries.run(command, True, tmp_path)
+    assert original.returncode == ours.returncode == 0, (original.stderr, ours.stderr)
+    assert ours.stdout == original.stdout
+    assert len(ours.stdout.splitlines()) == 6
 
 
 def changes(original, ours):

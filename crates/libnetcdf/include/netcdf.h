@@ -396,6 +396,8 @@ EXTERNL int nc_rc_set(const char *key, const char *value);
 EXTERNL int nc_set_default_format(int format, int *old_formatp);
 EXTERNL int nc_set_alignment(int threshold, int alignment);
 EXTERNL int nc_get_alignment(int *thresholdp, int *alignmentp);
+EXTERNL int nc_set_meta_block_size(size_t size);
+EXTERNL int nc_get_meta_block_size(size_t *sizep);
 EXTERNL int nc_set_chunk_cache(size_t size, size_t nelems, float preemption);
 EXTERNL int nc_get_chunk_cache(size_t *sizep, size_t *nelemsp, float *preemptionp);
 

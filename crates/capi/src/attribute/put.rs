@@ -95,7 +95,8 @@ impl Source {
             let values = unsafe { memory::unpack(data_type, at, len) }?;
             return Ok((values, true));
         };
-        let to = to.ok_or(Status::EBADTYPE)?;
+        // An address that is wrong, of all things: so netCDF-C has it where numbers are to become what is none.
+        let to = to.ok_or(Status::EDAPURL)?;
         let bytes = len.checked_mul(from.size()).ok_or(Status::ENOMEM)?;
         // SAFETY: by this function's contract; it is not NULL, which was checked.
         let source = unsafe { slice::from_raw_parts(at, bytes) };

@@ -2,7 +2,7 @@
 //! from now on.
 
 use std::ffi::{c_char, c_int};
-use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
 use isotach::{Alignment, EditOptions};
@@ -18,6 +18,9 @@ const VERSION: &str = concat!("4.10.0 of isotach ", env!("CARGO_PKG_VERSION"), "
 static DEFAULT_FORMAT: AtomicI32 = AtomicI32::new(1);
 /// `nc_set_alignment`.
 static ALIGNMENT: Mutex<Option<(c_int, c_int)>> = Mutex::new(None);
+
+/// `nc_set_meta_block_size`.
+static META_BLOCK_BYTES: AtomicUsize = AtomicUsize::new(0);
 
 /// The version of the library.
 #[unsafe(no_mangle)]
@@ -91,6 +94,36 @@ pub unsafe extern "C" fn nc_get_alignment(threshold: *mut c_int, alignment: *mut
         put(threshold, bytes);
         put(alignment, multiple);
     }
+    0
+}
+
+/// Takes the bytes that HDF5 would ask for at once for its structures; 0 leaves it to HDF5. It is told back and has no
+/// effect: structures are put together at each commit, whatever they take.
+#[unsafe(no_mangle)]
+pub extern "C" fn nc_set_meta_block_size(bytes: usize) -> c_int {
+    META_BLOCK_BYTES.store(bytes, Relaxed);
+    0
+}
+
+/// Tells what `nc_set_meta_block_size` said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_get_meta_block_size(bytes: *mut usize) -> c_int {
+    // SAFETY: the caller's place.
+    unsafe { put(bytes, META_BLOCK_BYTES.load(Relaxed)) };
+    0
+}
+
+/// The same as `nc_set_meta_block_size` for Fortran.
+#[unsafe(no_mangle)]
+pub extern "C" fn nc_set_meta_block_size_ints(bytes: c_int) -> c_int {
+    nc_set_meta_block_size(bytes as usize)
+}
+
+/// The same as `nc_get_meta_block_size` for Fortran, of which an `int` has the low bits.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_get_meta_block_size_ints(bytes: *mut c_int) -> c_int {
+    // SAFETY: the caller's place.
+    unsafe { put(bytes, META_BLOCK_BYTES.load(Relaxed) as c_int) };
     0
 }
 
