@@ -59,12 +59,12 @@ if library.nc_set_meta_block_size_ints(-5) == 0: tell()
 SHOWN = 25
 
 
-def on_both(libraries, command, folder, most_seconds=600, env=None):
+def on_both(libraries, command, folder, env=None):
     """What a program prints on the original and on ours, which run at the same time."""
 
     def run(ours):
         place = folder / ("ours" if ours else "original")
-        done = libraries.run(command, ours, place, most_seconds, env=env or {})
+        done = libraries.run(command, ours, place, env=env or {})
         lines = done.stdout.decode("utf-8", "replace").splitlines()
         return lines, done.returncode, done.stderr.decode("utf-8", "replace")
 
@@ -170,7 +170,7 @@ def seeds():
 def test_random_calls(libraries, c_program, tmp_path, form, seed):
     calls = 4000 if form in CLASSIC else 1500
     command = [c_program("random"), FORMATS[form], seed, calls]
-    original, ours = on_both(libraries, command, tmp_path, 60)
+    original, ours = on_both(libraries, command, tmp_path)
     if original[1] < 0:
         # What came before it died counts.
         original[0].pop()
