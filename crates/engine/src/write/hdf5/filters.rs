@@ -13,17 +13,18 @@ use crate::writer::FilterRequest;
 /// Filters below this are HDF5's own: files do not hold their names.
 const FIRST_NAMED: u16 = 256;
 
-/// The pipeline for chunks of this shape.
+/// The pipeline for chunks of this shape, with the fill value as it is stored.
 pub(super) fn pipeline(
     requests: &[FilterRequest],
     datatype: &Datatype,
     chunk_shape: &[u64],
-    fill: Option<&[u8]>,
+    fill: &[u8],
 ) -> Encoded<Pipeline> {
     if requests.is_empty() {
         return Ok(Pipeline::default());
     }
     let (element, message) = (element(datatype), datatype.encode(Encoding::default())?);
+    let fill = Some(fill);
     let chunk = ChunkType { element: &element, datatype: &message, shape: chunk_shape, fill };
     let filters = requests.iter().map(|request| filter(request, &chunk));
     let pipeline = Pipeline { filters: filters.collect::<Encoded<_>>()? };

@@ -91,7 +91,10 @@ impl Planned {
             IndexKind::choose(structures, &axes, chunk_shape.as_deref().unwrap_or_default());
         let pipeline = match &chunk_shape {
             Some(chunk_shape) => {
-                filters::pipeline(&options.filters, &datatype, chunk_shape, fill.as_deref())?
+                // What filters are told where nothing is filled, as libnetcdf has libhdf5 tell them.
+                let zeros = vec![0; element_size];
+                let fill = fill.as_deref().unwrap_or(&zeros);
+                filters::pipeline(&options.filters, &datatype, chunk_shape, fill)?
             }
             None => Pipeline::default(),
         };
