@@ -270,6 +270,29 @@ def test_refresh(tmp_path, format):
         reader.refresh()
 
 
+def test_refresh_that_met_half_a_change_is_made_up_for(tmp_path, monkeypatch):
+    path = tmp_path / "half.nc"
+    writer = write(path, 3, commit_interval=None)
+    writer.sync()
+    with isotach.Dataset(path) as reader:
+        variable = reader["v"]
+        assert len(variable) == 3
+        writer["v"][3:5] = 7
+        writer.sync()
+        # From then on the file's times tell that it did not change again.
+        time.sleep(0.3)
+
+        def fails(self, native):
+            raise OSError("half a change")
+
+        with monkeypatch.context() as half, pytest.raises(OSError, match="half a change"):
+            half.setattr(isotach.Variable, "_renew", fails)
+            reader.refresh()
+        assert reader.refresh()
+        assert len(variable) == 5
+    writer.close()
+
+
 def test_refresh_of_groups_objects_and_writers(tmp_path):
     path = tmp_path / "groups.nc"
     with isotach.Dataset(path, "w") as writer:

@@ -278,7 +278,13 @@ class Dataset(GroupMembers):
         is_object = root._source[0][0] == "object"
         file = _opening.open_source(root._source[0]) if is_object else root._file.refresh()
         if file is not None:
-            root._renew(file, file.root())
+            before = root._file
+            try:
+                root._renew(file, file.root())
+            except Exception:
+                # What was met in the midst of a change is asked for again the next time.
+                object.__setattr__(root, "_file", before)
+                raise
         return file is not None
 
     def _renew(self, file: Any, native: Any) -> None:
