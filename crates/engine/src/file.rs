@@ -75,7 +75,7 @@ enum Source {
     Path {
         path: Arc<PathBuf>,
         options: OpenOptions,
-        stamp: Stamp,
+        stamp: Option<Stamp>,
     },
     Storage {
         storage: Arc<dyn Storage>,
@@ -109,7 +109,7 @@ impl File {
             Source::Writer => return Ok(false),
             Source::Path { path, options, stamp } => {
                 let found = Stamp::of(path).map_err(|source| open_error(&self.name, source))?;
-                if stamp.is_still(&found) {
+                if stamp.as_ref().is_some_and(|stamp| stamp.is_still(&found)) {
                     return Ok(false);
                 }
                 options.open_path(&self.name, Arc::clone(path))?
@@ -303,8 +303,8 @@ impl OpenOptions {
 
     /// Opens the file at a path that does not depend on the working directory.
     fn open_path(&self, name: &Arc<str>, path: Arc<PathBuf>) -> Result<File> {
-        let opened = LocalFile::open(&*path).and_then(|file| Ok((file.stamp()?, file)));
-        let (stamp, storage) = opened.map_err(|source| open_error(name, source))?;
+        let storage = LocalFile::open(&*path).map_err(|source| open_error(name, source))?;
+        let stamp = storage.stamp().cloned();
         let mapping = crate::mapping::open(name, Arc::new(storage), self)?;
         let source = Source::Path { path, options: self.clone(), stamp };
         Ok(File { name: Arc::clone(name), mapping, source })

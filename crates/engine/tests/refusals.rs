@@ -234,3 +234,91 @@ fn an_array_larger_than_a_file_in_memory_can_be_is_refused() {
     writer.close().unwrap();
     assert!((1_000_000..1 << 20).contains(&storage.take_bytes().len()));
 }
+
+/// A file of `broken`, three chunks of four of which the second one's checksum is wrong, and of `plain`.
+fn with_broken_chunk() -> Vec<u8> {
+    const MARK: i32 = 0x1234_5600;
+    let writer = CreateOptions::default().create_in_memory("test").unwrap();
+    let root = writer.root();
+    let x = root.define_dimension("x", None).unwrap();
+    let options = VariableOptions {
+        chunk_shape: Some(vec![4]),
+        filters: vec![FilterRequest::Fletcher32],
+        ..VariableOptions::default()
+    };
+    let broken = root.define_variable("broken", Atomic::Int, &[x], options).unwrap();
+    let numbers: Vec<i32> = (0..12).map(|index| MARK + index).collect();
+    broken.write_as(&range(0, 12), &numbers).unwrap();
+    let plain = root.define_variable("plain", Atomic::Int, &[x], VariableOptions::default());
+    plain.unwrap().write_as(&range(0, 12), &[0; 12]).unwrap();
+    let mut bytes = writer.into_bytes().unwrap().unwrap();
+    let found = (MARK + 7).to_le_bytes();
+    let at = bytes.windows(4).position(|window| window == found).unwrap();
+    bytes[at] ^= 1;
+    bytes
+}
+
+fn assert_names_the_chunk(error: &Error) {
+    let ErrorKind::Chunk { coordinates, .. } = &error.kind else { panic!("{error:?}") };
+    assert_eq!(coordinates, &[1]);
+    let text = error.to_string();
+    assert!(text.contains("test") && text.contains("/broken") && text.contains("[1]"), "{text}");
+}
+
+#[test]
+fn a_part_of_a_broken_chunk_is_refused() {
+    let writer = edit(with_broken_chunk());
+    let (broken, plain) = (variable(&writer, "broken"), variable(&writer, "plain"));
+    for (start, count) in [(5, 1), (7, 1), (6, 4), (3, 3), (5, 9)] {
+        let refused = broken.write_as(&range(start, count), &vec![9; count as usize]);
+        if start < 4 {
+            // From the first of its elements on: only the commit has to know the others.
+            refused.unwrap();
+            assert_names_the_chunk(&writer.commit().unwrap_err());
+        } else {
+            assert_names_the_chunk(&refused.unwrap_err());
+        }
+        assert_eq!(len(&writer), 12, "{start} {count}");
+        plain.write_as(&range(start, 1), &[start as i32]).unwrap();
+        writer.commit().unwrap();
+    }
+    let file = opened(&writer.into_bytes().unwrap().unwrap());
+    assert_eq!(ints(&file, "plain"), Values::I32(vec![0, 0, 0, 3, 0, 5, 6, 7, 0, 0, 0, 0]));
+    let read = |from, count| file.variable("broken").unwrap().read_as::<i32>(&range(from, count));
+    assert_eq!(read(3, 1).unwrap().0, [9]);
+    read(4, 4).unwrap_err();
+}
+
+#[test]
+fn a_broken_chunk_keeps_nothing_else_from_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("test.nc");
+    for is_closed in [false, true] {
+        std::fs::write(&path, with_broken_chunk()).unwrap();
+        let options = EditOptions { commit_interval: None, ..EditOptions::default() };
+        let writer = options.open(&path).unwrap();
+        let (broken, plain) = (variable(&writer, "broken"), variable(&writer, "plain"));
+        broken.write_as(&range(4, 2), &[7, 7]).unwrap();
+        broken.write_as(&range(8, 2), &[8, 8]).unwrap();
+        plain.write_as(&range(0, 2), &[1, 2]).unwrap();
+        broken.set_attribute("units", "m").unwrap();
+        let told = if is_closed { writer.clone().close() } else { writer.commit() };
+        assert_names_the_chunk(&told.unwrap_err());
+        let file = File::open(&path).unwrap();
+        let (first, _) = file.variable("plain").unwrap().read_as::<i32>(&range(0, 3)).unwrap();
+        assert_eq!(first, [1, 2, 0]);
+        let found = file.variable("broken").unwrap();
+        assert_eq!(found.read_as::<i32>(&range(8, 2)).unwrap().0, [8, 8]);
+        assert!(found.attribute("units").unwrap().is_some());
+        if !is_closed {
+            // Who gives all of the chunk makes it whole.
+            broken.write_as(&range(4, 3), &[4, 5, 6]).unwrap();
+            broken.write_as(&range(7, 1), &[7]).unwrap();
+            writer.close().unwrap();
+            let (whole, _) = File::open(&path)
+                .and_then(|file| file.variable("broken")?.read_as::<i32>(&range(4, 4)))
+                .unwrap();
+            assert_eq!(whole, [4, 5, 6, 7]);
+        }
+    }
+}

@@ -14,21 +14,24 @@ use super::{Storage, uninit};
 #[derive(Debug)]
 pub struct LocalFile {
     file: File,
+    /// What it was when it was opened; `None` where it is written through this value.
+    opened: Option<Stamp>,
 }
 
 impl LocalFile {
     /// Opens the file at `path`; a directory is an error.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         let file = File::open(path)?;
-        if file.metadata()?.is_dir() {
+        let metadata = file.metadata()?;
+        if metadata.is_dir() {
             return Err(io::Error::from(io::ErrorKind::IsADirectory));
         }
-        Ok(Self { file })
+        Ok(Self { file, opened: Some(Stamp::new(&metadata)) })
     }
 
-    /// What the file is now.
-    pub(crate) fn stamp(&self) -> io::Result<Stamp> {
-        self.file.metadata().map(|metadata| Stamp::new(&metadata))
+    /// What the file was when it was opened.
+    pub(crate) fn stamp(&self) -> Option<&Stamp> {
+        self.opened.as_ref()
     }
 
     /// The open file itself.
@@ -85,13 +88,18 @@ impl Stamp {
 
 impl From<File> for LocalFile {
     fn from(file: File) -> Self {
-        Self { file }
+        Self { file, opened: None }
     }
 }
 
 impl Storage for LocalFile {
     fn len(&self) -> io::Result<u64> {
         self.file.metadata().map(|metadata| metadata.len())
+    }
+
+    fn is_unchanged(&self) -> bool {
+        let Some(opened) = &self.opened else { return true };
+        self.file.metadata().is_ok_and(|now| opened.is_still(&Stamp::new(&now)))
     }
 
     fn read_at<'into>(

@@ -63,6 +63,12 @@ pub trait Storage: Send + Sync {
         16 * 1024
     }
 
+    /// Whether its bytes are still those that it had when it was opened: true also where nobody can tell.
+    /// What was read of it before is of one state then.
+    fn is_unchanged(&self) -> bool {
+        true
+    }
+
     /// Whether calls from several threads at once are any faster than one after another.
     fn parallel(&self) -> bool {
         true

@@ -47,6 +47,10 @@ impl Storage for Overlay {
         self.below.call_cost_bytes()
     }
 
+    fn is_unchanged(&self) -> bool {
+        self.below.is_unchanged()
+    }
+
     fn parallel(&self) -> bool {
         self.below.parallel()
     }

@@ -11,6 +11,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use super::local::Stamp;
 use super::{LocalFile, Storage};
 use crate::process::uncancelled;
 
@@ -29,14 +30,16 @@ pub(crate) struct ReopeningFile {
     path: PathBuf,
     /// Device and number of the file, by which it is known again.
     identity: (u64, u64),
+    /// What it was when it was opened first.
+    opened: Stamp,
     slot: Arc<Slot>,
 }
 
 impl ReopeningFile {
     /// Opens the file at `path`, which must not depend on the working directory.
     pub(crate) fn open(path: PathBuf) -> io::Result<Self> {
-        let identity = identity(&path)?;
-        let file = Self { path, identity, slot: Arc::default() };
+        let (identity, opened) = (identity(&path)?, Stamp::of(&path)?);
+        let file = Self { path, identity, opened, slot: Arc::default() };
         file.file()?;
         Ok(file)
     }
@@ -88,6 +91,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Storage for ReopeningFile {
     fn len(&self) -> io::Result<u64> {
         self.file()?.len()
+    }
+
+    fn is_unchanged(&self) -> bool {
+        Stamp::of(&self.path).is_ok_and(|now| self.opened.is_still(&now))
     }
 
     fn read_at<'into>(

@@ -27,7 +27,7 @@ use isotach_model::selection::Selection;
 use isotach_model::{StoredType, Values};
 
 use crate::draft::{AttributeOwner, Draft, VariableId};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::read::Array;
 use crate::variable::StorageInfo;
 use crate::writer::HeaderRoom;
@@ -93,6 +93,11 @@ pub(crate) trait Backend: Send + Sync {
     /// Makes the draft, and all elements that were put, the state of the file; all or nothing. Where
     /// that fails, the next call does it.
     fn commit(&mut self, draft: &mut Draft) -> Result<()>;
+
+    /// Why elements that were put are not in the last commit, though all else is, and never will be; once.
+    fn take_lost(&mut self) -> Option<Error> {
+        None
+    }
 
     /// Variables with elements that were put since the last commit, as far as that is known.
     fn put_into(&self) -> Vec<VariableId>;

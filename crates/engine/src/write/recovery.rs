@@ -42,6 +42,27 @@ pub fn find(file: &Arc<str>, storage: &dyn Storage, base: u64, end: u64) -> Resu
     Ok(None)
 }
 
+/// By what a record is known to be the same: where it stands, its length and its checksum. `None` where
+/// nothing stands there that begins as a record does.
+pub(crate) type Mark = Option<(u64, u64, Vec<u8>)>;
+
+/// The mark of what stands behind the end of the file; as for [`find`].
+pub(crate) fn mark(file: &Arc<str>, storage: &dyn Storage, base: u64, end: u64) -> Result<Mark> {
+    let len = storage.len().map_err(|source| storage_error(file, 0, 0, source))?;
+    let Some(address) = base.checked_add(end) else { return Ok(None) };
+    let available = len.saturating_sub(address);
+    if available < redo::PREFIX_BYTES as u64 {
+        return Ok(None);
+    }
+    let prefix = read(file, storage, address, redo::PREFIX_BYTES)?;
+    let record_len = prefix.first_chunk().and_then(redo::byte_len);
+    let Some(record_len) = record_len.filter(|len| (8..=available).contains(len)) else {
+        return Ok(None);
+    };
+    let checksum = read(file, storage, address + record_len - 8, 8)?;
+    Ok(Some((end, record_len, checksum)))
+}
+
 /// What stands behind the end of the file.
 enum Found {
     Nothing,

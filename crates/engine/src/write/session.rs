@@ -260,7 +260,9 @@ impl Session {
 
     /// Makes what was done since the last commit a part of the file.
     pub(crate) fn commit(&self) -> Result<()> {
-        self.shared.commit(&mut *self.alone()?)
+        let mut state = self.alone()?;
+        self.shared.commit(&mut state)?;
+        state.tell_lost()
     }
 
     /// Commits and closes; closing twice is no error. Where that fails, what came after the last
@@ -269,13 +271,15 @@ impl Session {
         let Ok(mut state) = self.alone() else { return Ok(()) };
         let committed = self.shared.commit(&mut state);
         self.end(&mut state);
+        let told = state.tell_lost();
         let closed = committed.and_then(|()| state.backend.close());
         if closed.is_err() {
             // The error that is told is the first one.
             let _ = state.discard();
         }
         closed?;
-        state.home.publish()
+        state.home.publish()?;
+        told
     }
 
     /// Closes without a commit.
@@ -443,7 +447,7 @@ impl Shared {
         if self.holds.load(Relaxed) {
             return true;
         }
-        if let Err(error) = self.commit(&mut state) {
+        if let Err(error) = self.commit(&mut state).and_then(|()| state.tell_lost()) {
             *self.failed() = Some(error);
         }
         true
@@ -464,6 +468,11 @@ impl State {
         };
         let changed = changed.into_iter().filter_map(path).collect();
         Error::new(file, ErrorKind::NotCommitted { changed, source: Box::new(error) })
+    }
+
+    /// The error that some values are lost, where a commit that was made had to do without them.
+    fn tell_lost(&mut self) -> Result<()> {
+        self.backend.take_lost().map_or(Ok(()), Err)
     }
 
     /// Leaves the file as the last commit has it.

@@ -7,6 +7,7 @@ use isotach_format::Error as FormatError;
 use isotach_format::hdf5::Sizes;
 use isotach_format::hdf5::superblock::{self, Superblock};
 
+use super::beside::BesideWriter;
 use super::btree2::NodeKey;
 use super::fractal_heap::FractalHeap;
 use super::global_heap::Collection;
@@ -39,6 +40,7 @@ pub(super) struct Context {
     pub(super) file_number: FileNumber,
     pub(super) storage: Arc<dyn Storage>,
     pub(super) superblock: Superblock,
+    pub(super) beside: BesideWriter,
     pub(super) options: OpenOptions,
     pub(super) others: OtherFiles,
     reader: MetadataReader,
@@ -61,7 +63,7 @@ pub(crate) fn find_superblock(reader: &MetadataReader) -> Result<Option<u64>> {
 }
 
 /// A reader of `storage` and the superblock that it finds.
-fn open_superblock(
+pub(super) fn open_superblock(
     name: &Arc<str>,
     storage: Arc<dyn Storage>,
 ) -> Result<(MetadataReader, Superblock)> {
@@ -85,6 +87,7 @@ impl Context {
         options: &OpenOptions,
         others: OtherFiles,
     ) -> Result<Arc<Self>> {
+        let beside = BesideWriter::new(Arc::clone(&storage));
         let (mut storage, mut opened) = (Arc::clone(&storage), open_superblock(name, storage)?);
         // Behind the end there may be what a writer has committed and not yet changed in place.
         let (base, end) = (opened.1.base_address, opened.1.end_of_file_address);
@@ -95,12 +98,23 @@ impl Context {
             storage = Arc::clone(&committed);
             opened = open_superblock(name, committed)?;
         }
-        let (reader, superblock) = opened;
-        Ok(Arc::new(Self {
+        Ok(Arc::new(Self::of(name, storage, opened, options, others, beside)))
+    }
+
+    pub(super) fn of(
+        name: &Arc<str>,
+        storage: Arc<dyn Storage>,
+        (reader, superblock): (MetadataReader, Superblock),
+        options: &OpenOptions,
+        others: OtherFiles,
+        beside: BesideWriter,
+    ) -> Self {
+        Self {
             name: Arc::clone(name),
             file_number: FileNumber::new(),
             storage,
             superblock,
+            beside,
             options: options.clone(),
             others,
             reader,
@@ -109,7 +123,7 @@ impl Context {
             nodes: Kept::new(KEPT_NODE_BYTES),
             heaps: Kept::new(KEPT_HEAPS),
             shared_messages: OnceLock::new(),
-        }))
+        }
     }
 
     /// Widths of addresses and lengths.
@@ -179,7 +193,7 @@ impl Context {
     /// The object header at `address`; kept.
     pub(super) fn header(&self, address: u64) -> Result<Arc<Header>> {
         self.headers.get_or_make(address, || {
-            let header = Header::read(self, address)?;
+            let header = self.sure(Header::has_checksum, |it| Header::read(it, address))?;
             let weight = header.byte_len();
             Ok((Arc::new(header), weight))
         })

@@ -164,7 +164,13 @@ impl Group {
         let context = self.context();
         let found = match self.storage()? {
             Storage::SymbolTable { btree_address, names } => {
-                names.find(context, *btree_address, name)
+                let found = names.find(context, *btree_address, name);
+                if !context.is_unchanged() {
+                    // No checksum says that the way there led to what it should.
+                    self.all_links()?;
+                    return self.link_by_bytes(name);
+                }
+                found
             }
             Storage::Compact { .. } => self.find_compact(name),
             Storage::Dense { heap, by_name, .. } => find_dense(context, heap, by_name, name),
@@ -218,12 +224,11 @@ impl Group {
         let mut links = Vec::new();
         let mut errors = Vec::new();
         match self.storage()? {
-            Storage::SymbolTable { btree_address, names } => {
-                let mut budget = WalkBudget::new(context);
-                let mut reader = SymbolTableReader { context, names, links, errors };
-                let walked = reader.walk(*btree_address, None, &mut budget);
-                (links, errors) = (reader.links, reader.errors);
-                errors.extend(walked.err());
+            Storage::SymbolTable { .. } => {
+                let address = self.node().address();
+                let found =
+                    context.sure(|_| false, |context| TableLinks::read(context, address))?;
+                (links, errors) = (found.links, found.errors);
                 context.expect_objects(links.len() as u64);
             }
             Storage::Compact { .. } => {
@@ -400,6 +405,34 @@ impl Names {
             (_, None) => LinkTarget::Hard { address: u64::MAX },
         };
         Ok(Link::new(name, target, None))
+    }
+}
+
+/// All links of a symbol table, and why some are missing.
+struct TableLinks {
+    links: Vec<Link>,
+    errors: Vec<Error>,
+}
+
+impl PartialEq for TableLinks {
+    fn eq(&self, other: &Self) -> bool {
+        self.links == other.links && self.errors.len() == other.errors.len()
+    }
+}
+
+impl TableLinks {
+    /// Those of the group whose header is at `address`.
+    fn read(context: &Context, address: u64) -> Result<Self> {
+        let table = context.header(address)?.message::<SymbolTable>(context)?;
+        let missing = || context.bad_field("object header", address, "symbol tables", 0);
+        let table = table.ok_or_else(missing)?;
+        let names = &Names::open(context, table.heap_address)?;
+        let mut reader =
+            SymbolTableReader { context, names, links: Vec::new(), errors: Vec::new() };
+        let walked = reader.walk(table.btree_address, None, &mut WalkBudget::new(context));
+        let SymbolTableReader { links, mut errors, .. } = reader;
+        errors.extend(walked.err());
+        Ok(Self { links, errors })
     }
 }
 

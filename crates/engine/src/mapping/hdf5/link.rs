@@ -5,7 +5,7 @@ use std::sync::Arc;
 use isotach_format::hdf5::{message, text};
 
 /// A link of a group.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
     name: Arc<str>,
     /// The name's bytes where they are not UTF-8.

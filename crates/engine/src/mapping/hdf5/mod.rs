@@ -16,6 +16,7 @@
 
 mod array;
 mod attribute;
+mod beside;
 mod btree2;
 mod chunks;
 mod context;

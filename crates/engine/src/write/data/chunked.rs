@@ -77,6 +77,8 @@ pub(super) struct Shared {
     decoded: DecodeCount,
     /// Why chunks could not be written while the caller went on, until he is told.
     pub(super) failed: Mutex<Option<Error>>,
+    /// Why parts of chunks never can be, until a commit tells it.
+    pub(super) lost: Mutex<Option<Error>>,
 }
 
 /// What all threads of a call need.
@@ -116,6 +118,7 @@ impl ChunkStore {
             shape: Mutex::new(parts.shape.clone()),
             decoded: DecodeCount::default(),
             failed: Mutex::default(),
+            lost: Mutex::default(),
             target,
             parts,
         });
@@ -144,6 +147,12 @@ impl ChunkStore {
         drop(lock(&shared.failed).take());
         let waiting = shared.partials.select(|partial| partial.is_dirty);
         shared.write_waiting(&waiting, shape, true)
+    }
+
+    /// Why elements that were written are not in the file after a flush, and never will be; once. The rest
+    /// of their chunk, which is in the file, is broken.
+    pub fn take_lost(&self) -> Option<Error> {
+        lock(&self.shared.lost).take()
     }
 
     /// The truth about all chunks.

@@ -99,6 +99,13 @@ impl Cursor<'_> {
         self.cover.axes.iter().zip(&self.at).all(|(axis, &at)| axis.is_whole[at])
     }
 
+    /// Whether it has the chunk's first element, as the first of many writes has that give all of it.
+    pub(super) fn is_at_start(&self, chunk_shape: &[u64]) -> bool {
+        let starts = self.coordinates.iter().zip(chunk_shape).map(|(at, len)| at * len);
+        let mut axes = self.region.iter().zip(starts);
+        axes.all(|(runs, start)| runs.iter().any(|run| run.position_at(0) == start))
+    }
+
     fn stand(&mut self, axis: usize, at: usize) {
         self.at[axis] = at;
         (self.coordinates[axis], self.region[axis]) = self.cover.axes[axis].blocks.get(at);

@@ -1,10 +1,13 @@
-//! What must be known before elements are taken: that their chunks can be filtered here.
+//! What must be known before elements are taken: that their chunks can be filtered here, and that what is
+//! in the file of them is whole.
 //!
 //! A part of a chunk waits in memory, and is filtered when the file is committed. Found out only then, a
-//! filter for which there is no code would keep all of the file from being committed, for good.
+//! filter for which there is no code, or a chunk that cannot be decoded, would be told to somebody who has
+//! gone on long since.
 
 use isotach_model::selection::Selection;
 
+use super::buffers;
 use super::chunked::{ChunkStore, Shared};
 use super::claims::ChunkBox;
 use super::cover::Cover;
@@ -15,10 +18,14 @@ impl ChunkStore {
     /// See [`super::Store::check`].
     pub(super) fn check(&self, selection: &Selection, shape: &[u64]) -> Result<()> {
         let pipeline = self.pipeline();
-        if pipeline.unsupported().is_none() && pipeline.not_encodable().is_none() {
-            return Ok(());
+        if pipeline.unsupported().is_some() || pipeline.not_encodable().is_some() {
+            self.shared.check_filters(selection, shape)?;
         }
-        self.shared.check_filters(selection, shape)
+        let has_known = self.shared.parts.existing.is_some();
+        if has_known && !pipeline.filters.is_empty() && selection.check(shape).is_ok() {
+            self.shared.read_back_now(selection)?;
+        }
+        Ok(())
     }
 }
 
@@ -46,6 +53,41 @@ impl Shared {
             cursor.advance();
         }
         Ok(())
+    }
+
+    /// Reads back the chunks of which parts are to be replaced, as far as there is memory for them to wait.
+    /// What begins with a chunk's first element may go on until all of it is replaced, and nothing has
+    /// to be read: that is left for when it must be.
+    fn read_back_now(&self, selection: &Selection) -> Result<()> {
+        let parts = &self.parts;
+        let cover = Cover::new(selection, &parts.chunk_shape, &parts.max_shape);
+        let Some(cover) = cover.filter(|cover| cover.count() > 0) else { return Ok(()) };
+        let (low, high) = cover.bounds();
+        let _claim = self.claims.wait_for(ChunkBox { low, high });
+        let (mut known, mut cursor) = (Vec::<Box<[u64]>>::new(), cover.cursor(0));
+        for _ in 0..cover.count() {
+            let at = &cursor.coordinates[..];
+            if !cursor.is_whole()
+                && !cursor.is_at_start(&parts.chunk_shape)
+                && !self.partials.lock().contains_key(at)
+                && self.table.locate(at)?.is_some()
+            {
+                known.push(at.into());
+            }
+            cursor.advance();
+        }
+        let (shape, moment) = (self.shape().clone(), buffers::now());
+        let bytes = known.len().saturating_mul(self.chunk_bytes);
+        self.share_out(known.len(), bytes, |chunks, _, scratch| {
+            for at in &known[chunks] {
+                let Some(share) = buffers::take(self.waiting_bytes()) else { return Ok(()) };
+                let mut partial = self.new_partial(Some(share))?;
+                self.settle(at, &mut partial, &shape, &mut scratch.chunk)?;
+                partial.used = moment;
+                self.partials.put(at.clone(), partial);
+            }
+            Ok(())
+        })
     }
 
     /// That elements of a chunk can be replaced while the others stay.

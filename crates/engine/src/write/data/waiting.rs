@@ -15,10 +15,15 @@ use super::fill_with;
 use super::partial::{Partial, Waiting};
 use super::scratch::{self, ChunkScratch, Scratch};
 use super::written::Written;
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::parallel;
 use crate::plan::layout::{ChunkIndex, ChunkPlace};
 use crate::storage::{storage_error, uninit};
+
+/// Whether a part of a chunk never comes into the file because the rest cannot be decoded.
+fn is_lost(error: &Error) -> bool {
+    matches!(error.kind, ErrorKind::Chunk { .. })
+}
 
 /// Larger chunks are worth a call each.
 const COPIED_BYTES: usize = 64 << 10;
@@ -51,8 +56,10 @@ impl Shared {
             let ChunkScratch { stored, codec, .. } = chunk;
             added = self.encode(&coordinates, &partial.bytes, stored, codec, batch);
         }
-        match added {
+        match &added {
             Ok(()) => batch.keep_waited(coordinates, partial),
+            // It would fail again every time, and with it every commit.
+            Err(error) if is_lost(error) => self.partials.recycle(partial),
             Err(_) => self.partials.put(coordinates, partial),
         }
         added
@@ -157,7 +164,14 @@ impl Shared {
     ) -> Result<()> {
         scratch.batch.clear();
         let added = taken.by_ref().try_for_each(|(coordinates, partial)| match partial.is_dirty {
-            true => self.add_waited(coordinates, partial, shape, scratch),
+            true => match self.add_waited(coordinates, partial, shape, scratch) {
+                // The others are none the worse for it.
+                Err(error) if is_lost(&error) => {
+                    lock(&self.lost).get_or_insert(error);
+                    Ok(())
+                }
+                added => added,
+            },
             false => Ok(()),
         });
         taken.for_each(|(coordinates, partial)| self.partials.put(coordinates, partial));

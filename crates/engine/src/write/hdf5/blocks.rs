@@ -1,5 +1,7 @@
 //! Blocks of new bytes on their way to fresh space.
 
+use std::ops::Range;
+
 use super::ALIGNMENT;
 use crate::error::Result;
 use crate::write::target::Target;
@@ -10,10 +12,33 @@ const MOST_BYTES_TOGETHER: usize = 4 << 20;
 /// From here on a call of its own costs less than putting a block into one piece with its neighbours.
 const LARGE_BYTES: usize = 64 << 10;
 
+/// What processors move at once.
+const WORD_BYTES: u64 = 8;
+
 /// A block of new bytes for the file.
 pub(super) struct Block {
     pub(super) address: u64,
     pub(super) bytes: Vec<u8>,
+}
+
+impl Block {
+    /// What is to be written of a structure that stands at `structure` where its bytes shall be `bytes`
+    /// and a `range` of them differs: the aligned words of the file that the range touches. A program that
+    /// reads meanwhile finds each of them as it was or as it is, never an address of which some bytes are
+    /// old and some new. No word reaches into the structure's neighbours, which others may be writing.
+    pub(super) fn of_words(structure: u64, bytes: &[u8], range: Range<usize>) -> Self {
+        let range = whole_words(structure, range, bytes.len());
+        Self { address: structure + range.start as u64, bytes: bytes[range].to_vec() }
+    }
+}
+
+/// The aligned words of the file that a range of a structure's bytes touches.
+fn whole_words(structure: u64, range: Range<usize>, structure_bytes: usize) -> Range<usize> {
+    let skewed = (structure % WORD_BYTES) as usize;
+    let word = WORD_BYTES as usize;
+    let start = (range.start + skewed) / word * word;
+    let end = (range.end + skewed).next_multiple_of(word);
+    start.saturating_sub(skewed)..(end - skewed).min(structure_bytes)
 }
 
 /// Writes blocks of fresh space, those that lie one behind the other in one call. Between two that
@@ -51,4 +76,29 @@ pub(super) fn write_together(target: &Target, mut blocks: Vec<&Block>) -> Result
 /// Whether less than the alignment lies between, and nobody uses it.
 fn is_small_gap(target: &Target, end: u64, next: u64) -> bool {
     next >= end && next - end < ALIGNMENT && target.space.is_free(&(end..next))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn structures_change_by_whole_words() {
+        let cases = [
+            // The structure's address, the bytes that changed, what is written of its 2,000.
+            (4096, 50..53, 48..56),
+            (4096, 48..56, 48..56),
+            (4096, 55..57, 48..64),
+            (4100, 50..53, 44..60),
+            (4100, 1..2, 0..4),
+            (4096, 1999..2000, 1992..2000),
+            (4099, 1999..2000, 1997..2000),
+        ];
+        let bytes: Vec<u8> = (0..2000).map(|at| at as u8).collect();
+        for (structure, changed, written) in cases {
+            let block = Block::of_words(structure, &bytes, changed.clone());
+            assert_eq!(block.address, structure + written.start as u64, "{changed:?}");
+            assert_eq!(block.bytes, bytes[written], "{changed:?}");
+        }
+    }
 }

@@ -87,6 +87,9 @@ impl Hdf5Backend {
             }
             let written = self.written(draft, id)?;
             written.store.flush(&variable.extent)?;
+            if let Store::Chunked(store) = &written.store {
+                self.lost = self.lost.take().or_else(|| store.take_lost());
+            }
             let k = self.chunk_tree_k;
             let mut index = match (self.indexes.remove(&id), self.dataset(id)) {
                 (None, Some(dataset)) => Index::opened(dataset, &written.planned, k)?,

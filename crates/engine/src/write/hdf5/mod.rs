@@ -91,6 +91,8 @@ pub(super) struct Hdf5Backend {
     pending_indexes: Changes,
     /// The objects that commits which failed would have written.
     unwritten: HashSet<Node>,
+    /// See [`Backend::take_lost`].
+    lost: Option<Error>,
     /// Where the values of variables begin, as of the last commit.
     places: HashMap<VariableId, Layout>,
     encoding: Encoding,
@@ -137,6 +139,7 @@ impl Hdf5Backend {
             pending: Changes::default(),
             pending_indexes: Changes::default(),
             unwritten: HashSet::new(),
+            lost: None,
             places: HashMap::new(),
             encoding: Encoding::default(),
             structures: options.layout,
@@ -192,6 +195,7 @@ impl Hdf5Backend {
             pending: Changes::default(),
             pending_indexes: Changes::default(),
             unwritten: HashSet::new(),
+            lost: None,
             places: HashMap::new(),
             encoding: Encoding { sizes, ..Encoding::default() },
             structures: Structures::Compatible,
@@ -403,6 +407,10 @@ impl Backend for Hdf5Backend {
             put_into.append(&mut changed);
         }
         committed
+    }
+
+    fn take_lost(&mut self) -> Option<Error> {
+        self.lost.take()
     }
 
     fn put_into(&self) -> Vec<VariableId> {

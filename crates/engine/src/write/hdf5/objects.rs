@@ -252,8 +252,7 @@ impl Placed {
         let own = changes.fresh[fresh_before..].iter();
         self.blocks.extend(own.map(|block| (block.address, block.bytes.len() as u64)));
         if let Some(changed) = changed_range(&self.first_block, &rewritten.first) {
-            let address = self.address + changed.start as u64;
-            changes.in_place.push(Block { address, bytes: rewritten.first[changed].to_vec() });
+            changes.in_place.push(Block::of_words(self.address, &rewritten.first, changed));
         }
         self.first_block = rewritten.first;
         Ok(())

@@ -61,7 +61,7 @@ const FLAG_PHASE_CHANGE: u8 = 0x10;
 const FLAG_TIMES: u8 = 0x20;
 
 /// An object's header, as far as its blocks have been decoded.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ObjectHeader {
     /// Where it is; every reference to the object is this address.
     pub address: u64,

@@ -42,8 +42,9 @@ impl BTree1Index {
             let sizes = context.sizes();
             // Twice the default K children.
             let guess = 24 + 64 * (16 + 8 * rank + sizes.offset) as u64;
+            let decode = |bytes: &[u8]| ChunkNode::decode(bytes, address, sizes, rank);
             let node = context
-                .structure(address, guess, |bytes| ChunkNode::decode(bytes, address, sizes, rank))
+                .sure(|_| false, |context| context.structure(address, guess, decode))
                 .map_err(|error| self.array.at(error))?;
             let weight = node.entries().len() as u64 + 1;
             Ok((Arc::new(node), weight))

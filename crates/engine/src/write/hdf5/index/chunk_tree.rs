@@ -14,7 +14,6 @@
 //! reader looks at them.
 
 use std::collections::HashMap;
-use std::ops::Range;
 
 use isotach_format::hdf5::Sizes;
 use isotach_format::hdf5::btree::v1::{ChunkEntry, ChunkNode, EndKey, NodeHeader};
@@ -32,8 +31,6 @@ use crate::write::hdf5::blocks::Block;
 use crate::write::hdf5::objects::Changes;
 use crate::write::target::Target;
 
-/// What processors move at once.
-const WORD_BYTES: u64 = 8;
 /// Nodes that are kept in memory from one commit to the next.
 const KEPT_NODES: usize = 64;
 
@@ -198,9 +195,7 @@ impl ChunkTree {
                 continue;
             };
             for range in changed_ranges(&old, &bytes, self.kind.chunk_shape.len(), sizes) {
-                let range = whole_words(address, range, bytes.len());
-                let address = address + range.start as u64;
-                changes.in_place.push(Block { address, bytes: bytes[range].to_vec() });
+                changes.in_place.push(Block::of_words(address, &bytes, range));
             }
         }
         if self.nodes.len() > KEPT_NODES {
@@ -208,16 +203,6 @@ impl ChunkTree {
         }
         Ok(())
     }
-}
-
-/// The aligned words of the file that a range of a node's bytes touches. These nodes have no checksum: a reader
-/// that looks meanwhile must find a chunk's old address or the new one, not some bytes of each.
-fn whole_words(node: u64, range: Range<usize>, node_bytes: usize) -> Range<usize> {
-    let skewed = (node % WORD_BYTES) as usize;
-    let word = WORD_BYTES as usize;
-    let start = (range.start + skewed) / word * word;
-    let end = (range.end + skewed).next_multiple_of(word);
-    start.saturating_sub(skewed)..(end - skewed).min(node_bytes)
 }
 
 /// A tree while chunks are entered.

@@ -252,20 +252,3 @@ fn a_tree_that_leads_in_a_circle_is_an_error() {
     let error = tree.update(&file.table, &file.target, &mut Changes::default()).unwrap_err();
     assert!(matches!(error.kind, ErrorKind::Structure(Error { address, .. }) if address == root));
 }
-
-#[test]
-fn nodes_change_by_whole_words() {
-    let cases = [
-        // The node's address, the bytes that changed, what is written of its 2,000.
-        (4096, 50..53, 48..56),
-        (4096, 48..56, 48..56),
-        (4096, 55..57, 48..64),
-        (4100, 50..53, 44..60),
-        (4100, 1..2, 0..4),
-        (4096, 1999..2000, 1992..2000),
-        (4099, 1999..2000, 1997..2000),
-    ];
-    for (node, changed, written) in cases {
-        assert_eq!(whole_words(node, changed.clone(), 2000), written, "{node} {changed:?}");
-    }
-}
