@@ -36,6 +36,8 @@ struct Window {
     id: c_int,
     variable: c_int,
     stored: Atomic,
+    /// Of an element, in bytes; that is found sooner than by its type.
+    size: usize,
     rules: Rules,
     /// The first position along each axis, and how many there are.
     axes: Vec<(usize, usize)>,
@@ -107,7 +109,9 @@ pub(super) fn fill(
             _ => file.rules(),
         };
         let uses = Cell::new(0);
-        Some(Box::new(Window { generation, id, variable, stored, rules, axes, elements, uses }))
+        let size = stored.size();
+        let window = Window { generation, id, variable, stored, size, rules, axes, elements, uses };
+        Some(Box::new(window))
     });
     let is_kept = WINDOW.try_with(|window| {
         *window.borrow_mut() = filled;
@@ -219,7 +223,6 @@ impl Window {
     }
 
     fn element(&self, number: usize) -> Option<&[u8]> {
-        let size = self.stored.size();
-        self.elements.get(number * size..)?.get(..size)
+        self.elements.get(number * self.size..)?.get(..self.size)
     }
 }
