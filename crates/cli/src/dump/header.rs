@@ -119,21 +119,25 @@ impl Dump<'_, '_> {
         Ok(self.out.put(" ;\n")?)
     }
 
-    /// The name of a type as it is used in `group`: with the path of its own group where that is
-    /// not `group` or one above it.
+    /// The name of a type as it is used in `group`: with the path of its own group where the name means
+    /// nothing in `group`, or, which ncdump does not see, another type.
     pub(super) fn type_name(&mut self, group: &Group, data_type: &DataType) -> Result<()> {
         if let DataType::User(user) = data_type {
             let mut above = Some(group);
-            let mut inherited = false;
+            let mut meant = None;
             while let Some(group) = above
-                && !inherited
+                && meant.is_none()
             {
-                inherited = group.types()?.iter().any(|known| known.name == user.name);
+                meant = group.types()?.iter().find(|known| known.name == user.name).cloned();
                 above = group.parent();
             }
-            // A type of the root group that is not among its types has no name there.
-            if !inherited && user.group != "/" {
-                self.out.put(name::escaped(&user.group))?;
+            let needs_path = match &meant {
+                Some(meant) => meant.group != user.group,
+                // A type of the root group that is not among its types has no name there.
+                None => user.group != "/",
+            };
+            if needs_path {
+                self.out.put(name::escaped_path(user.group.trim_end_matches('/')))?;
                 self.out.put("/")?;
             }
         }
@@ -195,7 +199,7 @@ impl Dump<'_, '_> {
         }
         let path = from.map_or(dimension.group(), Group::path);
         if path != group.path() {
-            self.out.put(name::escaped(path))?;
+            self.out.put(name::escaped_path(path))?;
             if path != "/" {
                 self.out.put("/")?;
             }

@@ -19,6 +19,12 @@ pub(super) fn escaped(name: &str) -> Vec<u8> {
     text
 }
 
+/// The path with each of its names escaped. ncdump escapes it as one name, and leaves a digit at the
+/// beginning of a group's name as it is, which nobody can read back.
+pub(super) fn escaped_path(path: &str) -> Vec<u8> {
+    path.split('/').map(escaped).collect::<Vec<_>>().join(&b'/')
+}
+
 /// The name of the data set: the last part of the path without what follows its last dot.
 pub(super) fn of_file(path: &str) -> &str {
     let last = path.rsplit('/').next().unwrap_or(path);
