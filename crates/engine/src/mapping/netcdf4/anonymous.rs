@@ -17,21 +17,17 @@ use crate::error::Result;
 #[derive(Default)]
 pub(super) struct AnonymousTypes {
     all: Vec<DefinedType>,
-    /// Those that are committed, of all groups.
-    committed: Vec<DefinedType>,
     by_group: HashMap<Arc<str>, Vec<DefinedType>>,
 }
 
 impl AnonymousTypes {
     pub(super) fn find(contents: &Contents) -> Result<Self> {
-        let types = |group: &Arc<GroupData>| Some(group.committed_types().ok()?.to_vec());
-        let committed = contents.groups().iter().filter_map(types).flatten().collect();
-        let mut found = Self { committed, ..Self::default() };
+        let mut found = Self::default();
         for group in contents.groups() {
             let Ok(members) = group.members() else { continue };
             for (place, variable) in members.placed_variables() {
                 if let Some(datatype) = scope::unnamed(contents, &group, variable)? {
-                    found.find_or_add(&group, place, datatype);
+                    found.find_or_add(contents, &group, place, datatype);
                 }
             }
         }
@@ -39,8 +35,13 @@ impl AnonymousTypes {
     }
 
     /// The type that stands for `datatype` where one does.
-    pub(super) fn type_of(&self, datatype: &Datatype) -> Option<Arc<UserType>> {
-        scope::same_in(&self.committed, datatype).or_else(|| scope::same_in(&self.all, datatype))
+    pub(super) fn type_of(
+        &self,
+        contents: &Contents,
+        datatype: &Datatype,
+    ) -> Option<Arc<UserType>> {
+        scope::same_in(contents.committed_types(), datatype)
+            .or_else(|| scope::same_in(&self.all, datatype))
     }
 
     /// Those of a group.
@@ -51,15 +52,16 @@ impl AnonymousTypes {
     /// Parts come before the whole. As deep as types are nested, which decoding bounds.
     fn find_or_add(
         &mut self,
+        contents: &Contents,
         group: &Arc<GroupData>,
         place: usize,
         datatype: &Datatype,
     ) -> Option<Arc<UserType>> {
-        let known = scope::committed(group, datatype).or_else(|| self.type_of(datatype));
+        let known = scope::committed(group, datatype).or_else(|| self.type_of(contents, datatype));
         if known.is_some() {
             return known;
         }
-        let mut find = |part: &Datatype| self.find_or_add(group, place, part);
+        let mut find = |part: &Datatype| self.find_or_add(contents, group, place, part);
         let mut user = types::user_type(datatype, String::new(), &group.path, &mut find)?;
         user.name = format!("_Anonymous{}{}", types::class_name(datatype), self.all.len() + 1);
         let user = Arc::new(user);

@@ -12,7 +12,8 @@
 //! ```
 //! What needs the whole file is found on first need and kept: `numbering` (ids of dimensions that
 //! the file does not number), `phony` (dimensions of data sets without any, as in plain HDF5
-//! files), `anonymous` (types without a name), `extents` (lengths of unlimited dimensions).
+//! files), `scope` (the types of all groups), `anonymous` (types without a name), `extents` (lengths of
+//! unlimited dimensions).
 //!
 //! One odd object never costs the file: what cannot be shown is left out, with the reason.
 
@@ -43,6 +44,7 @@ pub(crate) use self::reserved::{
     DIMENSION_WITHOUT_VARIABLE, NAME, NOT_A_COORDINATE, OWN_PROPERTIES, PROPERTIES, REFERENCE_LIST,
     is_hidden as is_reserved,
 };
+use self::scope::DefinedType;
 pub(crate) use self::types::{default_fill, stored_type};
 pub(crate) use self::variable::{endianness, fill_beyond};
 use super::hdf5::Objects;
@@ -72,6 +74,7 @@ struct Contents {
     is_classic: OnceLock<Result<bool>>,
     numbering: OnceLock<Numbering>,
     phony: OnceLock<PhonyDimensions>,
+    committed: OnceLock<Vec<DefinedType>>,
     anonymous: Once<AnonymousTypes>,
 }
 
@@ -95,6 +98,7 @@ pub(crate) fn open(
         is_classic: OnceLock::new(),
         numbering: OnceLock::new(),
         phony: OnceLock::new(),
+        committed: OnceLock::new(),
         anonymous: Once::new(),
     };
     Ok(Arc::new(NetCdf4File { contents: Arc::new(contents) }))
@@ -130,6 +134,11 @@ impl Contents {
 
     fn phony(&self) -> &PhonyDimensions {
         self.phony.get_or_init(|| PhonyDimensions::find(self))
+    }
+
+    /// The committed types of all groups.
+    fn committed_types(&self) -> &[DefinedType] {
+        self.committed.get_or_init(|| scope::of_all_groups(self))
     }
 
     fn anonymous(&self) -> Result<&AnonymousTypes> {

@@ -98,7 +98,7 @@ pub(super) fn variable_type(
         return DataType::User(user);
     }
     types::data_type(datatype, &mut |part| {
-        committed(group, part).or_else(|| contents.anonymous().ok()?.type_of(part))
+        committed(group, part).or_else(|| contents.anonymous().ok()?.type_of(contents, part))
     })
 }
 
@@ -119,12 +119,26 @@ pub(super) fn attribute_type(
     }
 }
 
-/// The first committed type of the file that is the same. Other programs than netCDF have attributes of
-/// types that are committed nowhere (booleans of h5py), which are not worth reading all groups.
+/// The first committed type of the file that is the same. h5py's booleans are committed nowhere, and not
+/// worth reading all groups of a file that says nothing of netCDF.
 fn in_any_group(contents: &Contents, datatype: &Datatype) -> Option<Arc<UserType>> {
-    contents.root.group.node().attribute(reserved::PROPERTIES).ok()??;
-    let groups = contents.groups();
-    groups.iter().find_map(|group| same_in(group.committed_types().ok()?, datatype))
+    if is_boolean(datatype) {
+        contents.root.group.node().attribute(reserved::PROPERTIES).ok()??;
+    }
+    same_in(contents.committed_types(), datatype)
+}
+
+/// Whether it is what h5py makes of NumPy's booleans.
+fn is_boolean(datatype: &Datatype) -> bool {
+    let Datatype::Enumeration { members, .. } = datatype else { return false };
+    let mut names = members.iter().map(|member| (&*member.name, member.value));
+    members.len() == 2 && names.all(|member| matches!(member, (b"FALSE", 0) | (b"TRUE", 1)))
+}
+
+/// The committed types of all groups, each group's before those of the groups below it.
+pub(super) fn of_all_groups(contents: &Contents) -> Vec<DefinedType> {
+    let types = |group: &Arc<GroupData>| Some(group.committed_types().ok()?.to_vec());
+    contents.groups().iter().filter_map(types).flatten().collect()
 }
 
 /// All types of a group: those that are committed, and those that only its variables have.
