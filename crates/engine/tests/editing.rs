@@ -406,6 +406,79 @@ fn attributes_are_those_of_the_object_whichever_link_leads_there() {
     }
 }
 
+/// All names in a group and below it, as they are shown by the path that led there.
+fn names(group: &isotach::Group, found: &mut Vec<String>) {
+    let listed = group.dimensions().unwrap();
+    found.extend(listed.iter().map(|it| format!("{} = {}", it.path(), it.len())));
+    found.extend(group.types().unwrap().iter().map(|user| format!("type {}", user.name)));
+    for variable in group.variables().unwrap() {
+        let along = variable.dimensions().unwrap();
+        let along: Vec<String> = along.iter().map(|it| it.path()).collect();
+        found.push(format!("{}({along:?})", variable.path()));
+    }
+    for below in group.groups().unwrap() {
+        found.push(below.path().to_owned());
+        assert!(group.group(below.name()).unwrap().is_some());
+        names(&below, found);
+    }
+}
+
+#[test]
+fn members_are_those_of_the_object_whichever_link_leads_there() {
+    let Some(corpus) = isotach_testkit::corpus() else { return };
+    for (name, by_link, own) in [
+        ("hdf5-1.14.5/h5diff_softlinks.h5", "/softlink_group1", "target_group"),
+        ("hdf5-1.14.5/tmany.h5", "/g2/slink2", "g1"),
+    ] {
+        let seen = |file: &File, path: &str| {
+            let mut found = Vec::new();
+            names(&file.group(path).unwrap(), &mut found);
+            // Others may have found a name for a dimension first.
+            found.sort();
+            found
+        };
+        let mut told = Vec::new();
+        let bytes = edit(std::fs::read(corpus.join(name)).unwrap(), |writer| {
+            let target = writer.root().group(own).unwrap().unwrap();
+            let plain = VariableOptions::default;
+            let check = |new: &[&str]| {
+                let seen_here = seen(&writer.file(), by_link);
+                let expected = seen(&writer.file(), &format!("/{own}"));
+                let renamed =
+                    |line: &String| line.replace(&format!("/{own}/"), &format!("{by_link}/"));
+                let mut expected: Vec<String> = expected.iter().map(renamed).collect();
+                expected.sort();
+                assert_eq!(seen_here, expected, "{name}");
+                for new in new {
+                    assert!(seen_here.contains(&format!("{by_link}{new}")), "{name} {new}");
+                }
+                seen_here
+            };
+            check(&[]);
+            let time = target.define_dimension("new time", None).unwrap();
+            let new = target.define_variable("new", Atomic::Int, &[time], plain()).unwrap();
+            new.write_as(&range(0, 2), &[7, 8]).unwrap();
+            let below = target.define_group("below").unwrap();
+            below.define_variable("deep", Atomic::Int, &[time], plain()).unwrap();
+            check(&["/new time = 2", "/below"]);
+            let path = format!("{by_link}/new");
+            let values = writer.file().variable(&path).unwrap().read(&Selection::all(&[2]));
+            assert_eq!(values.unwrap(), Values::I32(vec![7, 8]));
+            writer.commit().unwrap();
+            new.rename("renamed").unwrap();
+            below.rename("below it").unwrap();
+            new.write_as(&range(2, 1), &[9]).unwrap();
+            told = check(&["/new time = 3", "/below it"]);
+        });
+        // Dimensions and types that are made up get their numbers and places anew.
+        let named = |found: Vec<String>| -> Vec<String> {
+            let is_named = |line: &String| !line.contains("phony") && !line.contains("Anonymous");
+            found.into_iter().filter(is_named).collect()
+        };
+        assert_eq!(named(seen(&opened(&bytes), by_link)), named(told), "{name}");
+    }
+}
+
 #[test]
 fn a_user_block_stays_what_it_was() {
     for layout in [Layout::Compatible, Layout::Latest] {

@@ -425,11 +425,7 @@ impl Draft {
     /// The attributes of a group or variable.
     pub(crate) fn attributes(&self, owner: AttributeOwner) -> Defined<&AttributeList> {
         match owner {
-            AttributeOwner::Group(id) => {
-                let group = self.group(id)?;
-                let twin = group.twin.and_then(|twin| self.group(twin).ok());
-                Ok(&twin.unwrap_or(group).attributes)
-            }
+            AttributeOwner::Group(id) => Ok(&self.with_members_of(id)?.attributes),
             AttributeOwner::Variable(id) => {
                 self.variable(self.owner(id)).map(|variable| &variable.attributes)
             }

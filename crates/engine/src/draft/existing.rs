@@ -75,6 +75,7 @@ impl Draft {
                 draft.add_variable(id, variable, &dimensions, file_name)?;
             }
         }
+        draft.opened_groups = draft.groups.len();
         draft.mark_committed();
         Ok(draft)
     }

@@ -71,6 +71,8 @@ pub(crate) struct Draft {
     properties: Option<Attribute>,
     /// Deleted ones leave a gap, so that an id never means something else.
     groups: Vec<Option<GroupDraft>>,
+    /// How many groups the file had when it was opened.
+    opened_groups: usize,
     dimensions: Vec<Option<DimensionDraft>>,
     variables: Vec<Option<VariableDraft>>,
     types: Vec<Option<TypeDraft>>,
@@ -189,6 +191,7 @@ impl Draft {
             format,
             properties: DraftAttribute::properties(format),
             groups: vec![Some(root)],
+            opened_groups: 1,
             dimensions: Vec::new(),
             variables: Vec::new(),
             types: Vec::new(),
@@ -208,6 +211,41 @@ impl Draft {
     pub(crate) fn group(&self, id: GroupId) -> Defined<&GroupDraft> {
         let found = self.groups.get(id.0).and_then(Option::as_ref);
         found.ok_or(DefinitionFault::Deleted { what: "group" })
+    }
+
+    /// The group that has the members of a group: it itself, or the one that is the same object.
+    pub(crate) fn with_members_of(&self, id: GroupId) -> Defined<&GroupDraft> {
+        let group = self.group(id)?;
+        let twin = group.twin.and_then(|twin| self.group(twin).ok());
+        Ok(twin.unwrap_or(group))
+    }
+
+    /// The groups in a group. In one that is the object of another they are those of that one which were
+    /// shown when the file was opened (never those that lead around in a circle), and all that came since.
+    pub(crate) fn groups_in(&self, id: GroupId) -> Defined<Vec<(&Arc<str>, GroupId)>> {
+        let all = self.with_members_of(id)?.groups.iter();
+        Ok(all.filter_map(|(name, &below)| Some((name, self.shown_in(id, name, below)?))).collect())
+    }
+
+    /// The group `name` in a group.
+    pub(crate) fn group_in(&self, id: GroupId, name: &str) -> Defined<Option<GroupId>> {
+        let below = self.with_members_of(id)?.groups.get(name);
+        Ok(below.and_then(|&below| self.shown_in(id, name, below)))
+    }
+
+    /// What `group` shows for a group that its object has under this name.
+    fn shown_in(&self, group: GroupId, name: &str, below: GroupId) -> Option<GroupId> {
+        let group = self.group(group).ok()?;
+        if group.groups.get(name) == Some(&below) || below.0 >= self.opened_groups {
+            return Some(below);
+        }
+        let object_of = |id: GroupId| self.group(id).ok()?.twin;
+        let object = object_of(below).unwrap_or(below);
+        let is_same = |own: &GroupId| object_of(*own) == Some(object);
+        let by_name = group.groups.get(name).copied();
+        let own = by_name.filter(is_same).or_else(|| group.groups.values().copied().find(is_same));
+        // What is in another file is known by its name alone.
+        own.or_else(|| by_name.filter(|&own| object_of(own).is_none()))
     }
 
     /// A dimension that was not deleted.
@@ -262,7 +300,7 @@ impl Draft {
     /// The dimension `name` of the group or the nearest above it that has one.
     pub(crate) fn find_dimension(&self, group: GroupId, name: &str) -> Option<DimensionId> {
         self.with_ancestors(group)
-            .find_map(|group| self.group(group).ok()?.dimensions.get(name).copied())
+            .find_map(|group| self.with_members_of(group).ok()?.dimensions.get(name).copied())
     }
 
     /// The draft's number of a user-defined type, known by its name and group.
@@ -395,7 +433,7 @@ impl GroupDraft {
 
     /// The path of what is called `name` in this group.
     pub(crate) fn path_of(&self, name: &str) -> String {
-        format!("{}/{name}", self.path.trim_end_matches('/'))
+        path_below(&self.path, name)
     }
 
     /// What kind of thing `name` stands for; dimensions share their names with variables.
@@ -410,4 +448,9 @@ impl GroupDraft {
             self.hidden_names.contains(name).then_some("object")
         }
     }
+}
+
+/// The path of what is called `name` in the group at `path`.
+fn path_below(path: &str, name: &str) -> String {
+    format!("{}/{name}", path.trim_end_matches('/'))
 }

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use isotach_model::names::normalized;
 use isotach_model::{DataType, UserType, Values, fill};
 
-use super::{AttributeOwner, DimensionId, Draft, GroupId, ROOT, VariableDraft, VariableId};
+use super::{
+    AttributeOwner, Defined, DimensionId, Draft, GroupId, ROOT, VariableDraft, VariableId,
+    path_below,
+};
 use crate::attribute::{Attribute, Source};
 use crate::dimension::Dimension;
 use crate::error::Result;
@@ -24,22 +27,64 @@ pub(crate) fn file(session: &Arc<Session>) -> File {
 
 /// A variable as it is now.
 pub(crate) fn variable(session: &Arc<Session>, id: VariableId) -> Result<Variable> {
-    let view = session.look(|draft| {
-        let variable = draft.variable(id)?;
-        Ok(VariableView {
-            session: Arc::clone(session),
-            id,
-            name: Arc::clone(&variable.name),
-            group: Arc::clone(&draft.group(variable.group)?.path),
-            data_type: variable.data_type.clone(),
-        })
-    })?;
-    Ok(Variable::new(Arc::new(view)))
+    session.look(|draft| {
+        let shown = Shown::of(draft, draft.variable(id)?.group)?;
+        Ok(Variable::new(variable_in(session, draft, &shown, id)?))
+    })
+}
+
+/// The same as a variable of a group that is shown.
+fn variable_in(
+    session: &Arc<Session>,
+    draft: &Draft,
+    shown: &Arc<Shown>,
+    id: VariableId,
+) -> Defined<Arc<dyn VariableMapping>> {
+    let variable = draft.variable(id)?;
+    Ok(Arc::new(VariableView {
+        session: Arc::clone(session),
+        id,
+        name: Arc::clone(&variable.name),
+        group: Arc::clone(shown),
+        data_type: variable.data_type.clone(),
+    }))
 }
 
 /// A dimension as it is now.
 pub(crate) fn dimension_of(session: &Arc<Session>, id: DimensionId) -> Result<Dimension> {
-    session.look(|draft| dimension(session, draft, id))
+    session.look(|draft| {
+        let path = &draft.group(draft.dimension(id)?.group)?.path;
+        dimension(session, draft, id, path)
+    })
+}
+
+/// A group by one of the paths that lead to it.
+struct Shown {
+    id: GroupId,
+    path: Arc<str>,
+    /// The group above it on that path.
+    above: Option<Arc<Shown>>,
+}
+
+impl Shown {
+    /// A group by the path at which it was defined.
+    fn of(draft: &Draft, id: GroupId) -> Defined<Arc<Self>> {
+        let group = draft.group(id)?;
+        let above = group.parent.map(|parent| Self::of(draft, parent)).transpose()?;
+        Ok(Arc::new(Self { id, path: Arc::clone(&group.path), above }))
+    }
+
+    /// The path of a group, by this one where that is the same object as this or one above it.
+    fn path_of(&self, draft: &Draft, id: GroupId) -> Defined<Arc<str>> {
+        let object = draft.group(id)?;
+        let on_the_path = std::iter::successors(Some(self), |shown| shown.above.as_deref());
+        for shown in on_the_path {
+            if std::ptr::eq(draft.with_members_of(shown.id)?, object) {
+                return Ok(Arc::clone(&shown.path));
+            }
+        }
+        Ok(Arc::clone(&object.path))
+    }
 }
 
 struct FileView {
@@ -48,7 +93,8 @@ struct FileView {
 
 impl FileMapping for FileView {
     fn root(&self) -> Arc<dyn GroupMapping> {
-        Arc::new(GroupView { session: Arc::clone(&self.session), id: ROOT, path: "/".into() })
+        let shown = Arc::new(Shown { id: ROOT, path: "/".into(), above: None });
+        Arc::new(GroupView { session: Arc::clone(&self.session), shown })
     }
 
     fn format(&self) -> Result<Format> {
@@ -58,22 +104,21 @@ impl FileMapping for FileView {
 
 struct GroupView {
     session: Arc<Session>,
-    id: GroupId,
-    path: Arc<str>,
+    shown: Arc<Shown>,
 }
 
 impl GroupView {
     fn listed(&self) -> Result<Vec<Dimension>> {
         self.session.look(|draft| {
-            let ids = draft.group(self.id)?.dimensions.values();
-            ids.map(|&id| dimension(&self.session, draft, id)).collect()
+            let ids = draft.with_members_of(self.shown.id)?.dimensions.values();
+            ids.map(|&id| dimension(&self.session, draft, id, &self.shown.path)).collect()
         })
     }
 }
 
 impl GroupMapping for GroupView {
     fn path(&self) -> &str {
-        &self.path
+        &self.shown.path
     }
 
     fn dimensions(&self) -> Result<Arc<[Dimension]>> {
@@ -89,51 +134,57 @@ impl GroupMapping for GroupView {
 
     fn types(&self) -> Result<Arc<[Arc<UserType>]>> {
         self.session.look(|draft| {
-            let ids = draft.group(self.id)?.types.values();
+            let ids = draft.with_members_of(self.shown.id)?.types.values();
             ids.map(|&id| Ok(Arc::clone(&draft.user_type(id)?.user))).collect()
         })
     }
 
     fn attributes(&self) -> Result<Arc<[Attribute]>> {
-        attributes(&self.session, AttributeOwner::Group(self.id))
+        attributes(&self.session, AttributeOwner::Group(self.shown.id))
     }
 
     fn attribute(&self, name: &str) -> Result<Option<Attribute>> {
-        if self.id == ROOT
+        if self.shown.id == ROOT
             && let Some(special) = self.session.look(|draft| Ok(special(draft, name)))?
         {
             return Ok(Some(special));
         }
-        attribute(&self.session, AttributeOwner::Group(self.id), name)
+        attribute(&self.session, AttributeOwner::Group(self.shown.id), name)
     }
 
     fn variable_names(&self) -> Result<Arc<[Arc<str>]>> {
-        self.session
-            .look(|draft| Ok(draft.group(self.id)?.variables.keys().map(Arc::clone).collect()))
+        self.session.look(|draft| {
+            Ok(draft.with_members_of(self.shown.id)?.variables.keys().map(Arc::clone).collect())
+        })
     }
 
     fn variable(&self, name: &str) -> Result<Option<Arc<dyn VariableMapping>>> {
-        let found = self.session.look(|draft| {
-            let variables = &draft.group(self.id)?.variables;
-            Ok(variables.get(name).or_else(|| variables.get(&*normalized(name))).copied())
-        })?;
-        found.map(|id| variable(&self.session, id).map(|found| found.mapping)).transpose()
+        self.session.look(|draft| {
+            let variables = &draft.with_members_of(self.shown.id)?.variables;
+            let found = variables.get(name).or_else(|| variables.get(&*normalized(name)));
+            found.map(|&id| variable_in(&self.session, draft, &self.shown, id)).transpose()
+        })
     }
 
     fn group_names(&self) -> Result<Arc<[Arc<str>]>> {
-        self.session.look(|draft| Ok(draft.group(self.id)?.groups.keys().map(Arc::clone).collect()))
+        self.session.look(|draft| {
+            let groups = draft.groups_in(self.shown.id)?.into_iter();
+            Ok(groups.map(|(name, _)| Arc::clone(name)).collect())
+        })
     }
 
     fn group(&self, name: &str) -> Result<Option<Arc<dyn GroupMapping>>> {
         self.session.look(|draft| {
-            let groups = &draft.group(self.id)?.groups;
-            let found = groups.get(name).or_else(|| groups.get(&*normalized(name))).copied();
-            let view = |id| {
-                let path = Arc::clone(&draft.group(id)?.path);
-                let session = Arc::clone(&self.session);
-                Ok(Arc::new(GroupView { session, id, path }) as Arc<dyn GroupMapping>)
-            };
-            found.map(view).transpose()
+            let composed = normalized(name);
+            let mut found = (name, draft.group_in(self.shown.id, name)?);
+            if found.1.is_none() {
+                found = (&composed, draft.group_in(self.shown.id, &composed)?);
+            }
+            let (name, Some(id)) = found else { return Ok(None) };
+            let path = path_below(&self.shown.path, name).into();
+            let shown = Shown { id, path, above: Some(Arc::clone(&self.shown)) };
+            let view = Self { session: Arc::clone(&self.session), shown: Arc::new(shown) };
+            Ok(Some(Arc::new(view) as Arc<dyn GroupMapping>))
         })
     }
 
@@ -146,7 +197,7 @@ struct VariableView {
     session: Arc<Session>,
     id: VariableId,
     name: Arc<str>,
-    group: Arc<str>,
+    group: Arc<Shown>,
     data_type: DataType,
 }
 
@@ -156,7 +207,7 @@ impl VariableMapping for VariableView {
     }
 
     fn group(&self) -> &str {
-        &self.group
+        &self.group.path
     }
 
     fn data_type(&self) -> &DataType {
@@ -166,7 +217,11 @@ impl VariableMapping for VariableView {
     fn dimensions(&self) -> Result<Arc<[Dimension]>> {
         self.session.look(|draft| {
             let along = draft.variable(self.id)?.dimensions.iter();
-            along.map(|&id| dimension(&self.session, draft, id)).collect()
+            let one = |&id: &DimensionId| {
+                let path = self.group.path_of(draft, draft.dimension(id)?.group)?;
+                dimension(&self.session, draft, id, &path)
+            };
+            along.map(one).collect()
         })
     }
 
@@ -264,13 +319,19 @@ impl DimensionMapping for DimensionView {
     }
 }
 
-fn dimension(session: &Arc<Session>, draft: &Draft, id: DimensionId) -> super::Defined<Dimension> {
+/// A dimension of the group at `path`.
+fn dimension(
+    session: &Arc<Session>,
+    draft: &Draft,
+    id: DimensionId,
+    path: &Arc<str>,
+) -> Defined<Dimension> {
     let dimension = draft.dimension(id)?;
     let mapping = Arc::new(DimensionView {
         session: Arc::clone(session),
         id,
         name: Arc::clone(&dimension.name),
-        group: Arc::clone(&draft.group(dimension.group)?.path),
+        group: Arc::clone(path),
         is_unlimited: dimension.is_unlimited,
         number: dimension.number,
         is_foreign: dimension.is_foreign,

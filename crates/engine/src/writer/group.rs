@@ -41,10 +41,7 @@ impl GroupWriter {
 
     /// The group of that name in this group.
     pub fn group(&self, name: &str) -> Result<Option<GroupWriter>> {
-        let found = self.session.look(|draft| {
-            let group = draft.group(self.id)?;
-            Ok(group.groups.get(name).copied())
-        })?;
+        let found = self.session.look(|draft| draft.group_in(self.id, name))?;
         Ok(found.map(|id| Self::new(Arc::clone(&self.session), id)))
     }
 
@@ -59,7 +56,7 @@ impl GroupWriter {
     /// The user-defined type of that name in this group.
     pub fn find_type(&self, name: &str) -> Result<Option<DataType>> {
         self.session.look(|draft| {
-            let found = draft.group(self.id)?.types.get(name);
+            let found = draft.with_members_of(self.id)?.types.get(name);
             found.map(|&id| Ok(DataType::User(Arc::clone(&draft.user_type(id)?.user)))).transpose()
         })
     }
@@ -87,10 +84,9 @@ impl GroupWriter {
 
     /// The variable of that name in this group.
     pub fn variable(&self, name: &str) -> Result<Option<VariableWriter>> {
-        let found = self.session.look(|draft| {
-            let group = draft.group(self.id)?;
-            Ok(group.variables.get(name).copied())
-        })?;
+        let found = self
+            .session
+            .look(|draft| Ok(draft.with_members_of(self.id)?.variables.get(name).copied()))?;
         Ok(found.map(|id| VariableWriter::new(Arc::clone(&self.session), id)))
     }
 
