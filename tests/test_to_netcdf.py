@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 from isotach._to_netcdf import _whole_chunks
-from xarray.backends import locks
+from xarray.backends import BackendEntrypoint, locks
 
 ENGINES = ("netcdf4", "h5netcdf", "isotach")
 FORMATS = ["NETCDF4", "NETCDF4_CLASSIC", "NETCDF3_CLASSIC", "NETCDF3_64BIT"]
@@ -473,7 +473,7 @@ def test_other_errors(tmp_path):
     with pytest.raises(ValueError, match="mode"):
         isotach.to_netcdf(a_dataset(), path, "w", append_dim="time")
     with pytest.raises(ValueError, match="mode must be"):
-        isotach.to_netcdf(a_dataset(), path, "x")
+        isotach.to_netcdf(a_dataset(), path, "z")
     with pytest.raises(NotImplementedError, match="without a path"):
         isotach.to_netcdf(a_dataset(), compute=False)
     with pytest.raises(ValueError, match="without a path"):
@@ -528,3 +528,23 @@ def test_unlimited_dimensions_that_are_gone(tmp_path):
         assert file.dimensions["time"].isunlimited()
     with pytest.warns(UserWarning, match=r"declared in 'dataset.encoding'"):
         isotach.to_netcdf(dataset.isel(time=0), tmp_path / "file.nc")
+
+
+def test_a_file_that_must_be_new(tmp_path):
+    ours, _ = write_both(tmp_path, a_dataset(), mode="x")
+    before = ours.read_bytes()
+    with pytest.raises(OSError):
+        a_dataset().to_netcdf(ours, mode="x", engine="netcdf4")
+    with pytest.raises(OSError):
+        isotach.to_netcdf(a_dataset(), ours, mode="x")
+    assert ours.read_bytes() == before
+
+
+def test_xarray_still_lets_no_engine_write(tmp_path):
+    """When this fails, xarray has what this package waits for, and its writer can be registered."""
+    for data in (a_dataset(), xr.DataTree(a_dataset())):
+        with pytest.raises(ValueError, match="engine"):
+            data.to_netcdf(tmp_path / "file.nc", engine="isotach")
+    words = ("write", "writable", "writeable", "store", "save", "to_netcdf", "dump")
+    hooks = [name for name in dir(BackendEntrypoint) if any(word in name for word in words)]
+    assert not hooks, f"xarray {xr.__version__} lets engines write through {hooks}: use it"

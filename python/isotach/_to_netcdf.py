@@ -35,7 +35,7 @@ except ImportError:
 _writers: Any = writers
 _locks: Any = locks
 _IN_MEMORY = "<xarray-in-memory-write>"
-_MODES = {"w": "w", "a": "a", "r+": "a"}
+_MODES = {"w": "w", "x": "x", "a": "a", "r+": "a"}
 
 
 def to_netcdf(
@@ -57,11 +57,12 @@ def to_netcdf(
     """Writes a dataset, an array or a tree, as xarray's own `to_netcdf` does.
 
     `path` may be a file object, to which the whole file is written; without a path, gives the
-    file's bytes. `mode` is `"w"`, or `"a"` to add to a file that may be
-    there. `encoding` takes what `createVariable` takes, byte orders and all compressions among it,
-    besides CF's; for a tree, `encoding` and `unlimited_dims` are by the paths of its nodes. Dask
-    arrays are written chunk by chunk by as many threads as there are; with `compute=False` that is
-    left to the `dask.delayed` object that is given back, and the file stays open until then.
+    file's bytes. `mode` is `"w"`, `"x"` where there must be no file yet, or `"a"` to add
+    to a file that may be there. `encoding` takes what `createVariable` takes, byte orders and all
+    compressions among it, besides CF's; for a tree, `encoding` and `unlimited_dims` are by the
+    paths of its nodes. Dask arrays are written chunk by chunk by as many threads as there are; with
+    `compute=False` that is left to the `dask.delayed` object that is given back, and the file stays
+    open until then.
     `auto_complex` stores complex numbers as netCDF4-python does; `invalid_netcdf` is refused: what
     netCDF has no type for is not written.
 
@@ -78,8 +79,8 @@ def to_netcdf(
     if mode is None:
         mode = "w" if append_dim is None else "a"
     if mode not in _MODES:
-        raise ValueError(f"mode must be 'w', 'a' or 'r+', got {mode!r}")
-    if append_dim is not None and (mode == "w" or encoding):
+        raise ValueError(f"mode must be 'w', 'x', 'a' or 'r+', got {mode!r}")
+    if append_dim is not None and (mode in "wx" or encoding):
         raise ValueError("append_dim appends to what is there: it takes no encoding nor mode 'w'")
     if invalid_netcdf:
         raise ValueError("invalid_netcdf: only what is netCDF is written")
@@ -98,9 +99,6 @@ def to_netcdf(
         raise ValueError(f"append_dim {append_dim!r} is not a dimension of what is to be written")
     if isinstance(data, xr.DataTree) and format not in (None, "NETCDF4", "latest"):
         raise ValueError("a tree is written as NETCDF4 only")
-    for part in parts:
-        _writers._validate_dataset_names(part.dataset)
-        _writers._validate_attrs(part.dataset, "netcdf4")
 
     named = format if format == "latest" else (format or "NETCDF4").upper()
     options = {"format": named, "auto_complex": auto_complex}
@@ -146,15 +144,23 @@ def _parts(
 ) -> Iterator[_Part]:
     top = posixpath.join("/", group or "")
     if isinstance(data, xr.Dataset):
+        _check_names(data)
         yield _Part(top, data, encoding or {}, _unlimited(data, unlimited))
         return
     if unknown := {*(encoding or {}), *(unlimited or {})} - set(data.groups):
         raise ValueError(f"there are no groups {sorted(unknown)} in the tree")
     for node in data.subtree:
         dataset = node.to_dataset(inherit=inherited or node is data)
+        _check_names(dataset)
         where = posixpath.normpath(posixpath.join(top, node.relative_to(data)))
         growing = _unlimited(dataset, (unlimited or {}).get(node.path))
         yield _Part(where, dataset, (encoding or {}).get(node.path) or {}, growing)
+
+
+def _check_names(dataset: xr.Dataset) -> None:
+    """That names are texts, and attributes of types that files have."""
+    _writers._validate_dataset_names(dataset)
+    _writers._validate_attrs(dataset, "netcdf4")
 
 
 def _unlimited(dataset: xr.Dataset, given: Any) -> list[Hashable]:
@@ -197,7 +203,10 @@ def _open(
     if where == "distributed":
         if options["atomic"]:
             raise NotImplementedError("Dask's workers write a file under its own name only")
+        if mode == "x" and os.path.exists(path):
+            raise FileExistsError(f"{path} is there already")
         # The workers open the file to write their chunks, one after the other.
+        mode = mode.replace("x", "w")
         lock = _locks.get_write_lock(path)
         manager: Any = CachingFileManager(_opened, path, mode=mode, kwargs=options, lock=lock)
         return IsotachWritableDataStore(manager, lock=lock, autoclose=True)
