@@ -13,6 +13,7 @@ import isotach
 import numpy as np
 import pytest
 import xarray as xr
+from chooser import Chooser
 
 COUNT = int(os.environ.get("ISOTACH_ENCODINGS", "60"))
 KINDS = ["f4", "f8", "i2", "i4", "u1", "i8", "time", "cftime", "span", "bool", "text", "bytes"]
@@ -22,21 +23,12 @@ STORED += ["scale_factor", "add_offset", "_FillValue", "missing_value", "least_s
 STORED += ["char_dim_name", "significant_digits", "quantize_mode"]
 
 
-class Maker:
+class Maker(Chooser):
     """Makes data sets, encodings and options."""
 
     def __init__(self, seed):
-        self.random = np.random.default_rng(seed)
+        super().__init__(seed)
         self.is_wild = self.chance(25)
-
-    def chance(self, of_100):
-        return bool(self.random.integers(100) < of_100)
-
-    def pick(self, choices):
-        return choices[self.random.integers(len(choices))]
-
-    def number(self, low, high):
-        return int(self.random.integers(low, high + 1))
 
     def values(self, kind, shape):
         numbers = self.random.integers(0, 100, shape)

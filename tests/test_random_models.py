@@ -15,6 +15,7 @@ import isotach
 import netCDF4
 import numpy as np
 import pytest
+from chooser import Chooser
 from models import (
     NUMBERS,
     Dimension,
@@ -35,21 +36,8 @@ NAMES = ["a", "b", "c_1", "with blank", "ü", "x-y", "1st", "long" * 12, "p.q", 
 TOOLS = [["h5dump"], ["h5stat"], ["h5debug"]]
 
 
-class Maker:
+class Maker(Chooser):
     """Makes random models."""
-
-    def __init__(self, seed):
-        self.random = np.random.default_rng(seed)
-
-    def chance(self, of_100):
-        return bool(self.random.integers(100) < of_100)
-
-    def pick(self, choices):
-        return choices[self.random.integers(len(choices))]
-
-    def number(self, low, high):
-        """Any from `low` to `high`, both included."""
-        return int(self.random.integers(low, high + 1))
 
     def name(self, taken):
         name = self.pick(NAMES)

@@ -10,16 +10,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { THREADS = 3, ROWS = 20, COLUMNS = 3000, LONGEST_WAIT = 3000 };
+#include "check.h"
 
-#define CHECK(call)                                                                                \
-    do {                                                                                           \
-        int status_ = (call);                                                                      \
-        if (status_ != NC_NOERR) {                                                                 \
-            fprintf(stderr, "%s:%d: %s = %d\n", __FILE__, __LINE__, #call, status_);               \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
+enum { THREADS = 3, ROWS = 20, COLUMNS = 3000, LONGEST_WAIT = 3000 };
 
 static const char *SHARED = "shared.nc";
 

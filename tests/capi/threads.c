@@ -9,21 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "check.h"
+
 enum { THREADS = 8, ROWS = 64, COLUMNS = 50 };
 
 static int rounds;
 /* One file for all; each thread has rows and a variable of its own, and reads those of all. */
 static int shared, shared_varid, own_varids[THREADS];
 static pthread_barrier_t barrier;
-
-#define CHECK(call)                                                                                \
-    do {                                                                                           \
-        int status_ = (call);                                                                      \
-        if (status_ != NC_NOERR) {                                                                 \
-            fprintf(stderr, "%s:%d: %s = %d\n", __FILE__, __LINE__, #call, status_);               \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
 
 static int value_of(size_t row, size_t column)
 {
