@@ -15,6 +15,7 @@ use std::time::Duration;
 use super::context::{Context, open_superblock};
 use super::other_files::OtherFiles;
 use crate::error::{Error, Result};
+use crate::process::uncancelled;
 use crate::storage::{Storage, storage_error};
 use crate::write::recovery::{self, Mark};
 
@@ -76,7 +77,7 @@ impl Context {
         let mut before = None;
         for reading in 0..MOST_READINGS {
             if reading > 1 {
-                std::thread::sleep(PAUSE);
+                uncancelled(|| std::thread::sleep(PAUSE));
             }
             let now = match self.anew() {
                 Ok((mark, context)) => (Some(mark), read(&context)),
