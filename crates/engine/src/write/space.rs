@@ -27,6 +27,9 @@ pub(crate) type Survey = Box<dyn Fn() -> Option<Vec<(u64, u64)>> + Send>;
 const SURVEYED_PART: u64 = 16;
 const SURVEYED_BYTES: u64 = 4096;
 
+/// A gap takes a part of what is written together where that is at least this part of it.
+const SMALLEST_PART: u64 = 4;
+
 /// The smallest free places that are tried when an alignment is asked for.
 const TRIED: usize = 16;
 
@@ -110,24 +113,38 @@ impl Space {
     ///
     /// There is always an address: one beyond what a file can have is an error when it is written.
     pub fn allocate(&self, bytes: u64, alignment: u64) -> u64 {
-        let alignment = alignment.max(self.alignment.of(bytes));
+        self.allocate_aligned(&[bytes], alignment.max(self.alignment.of(bytes))).0
+    }
+
+    /// [`super::data::Allocate::allocate_first`]. Where no gap has room for all, the largest takes what it
+    /// can, unless that is little: what is written together is to lie in few pieces.
+    fn allocate_aligned(&self, ends: &[u64], alignment: u64) -> (u64, usize) {
+        let bytes = ends.last().copied().unwrap_or_default();
         let mut state = self.lock();
-        let is_survey_due = state.end / self.step != state.end.saturating_add(bytes) / self.step;
-        let address = match state.free.take(bytes, alignment) {
-            Some(address) => address,
-            None => {
-                if is_survey_due {
-                    drop(state);
-                    self.survey();
-                    state = self.lock();
-                }
-                state.place(bytes, alignment)
+        let mut whole = state.free.take(bytes, alignment);
+        if whole.is_none() && state.end / self.step != state.end.saturating_add(bytes) / self.step {
+            drop(state);
+            self.survey();
+            state = self.lock();
+            whole = state.free.take(bytes, alignment);
+        }
+        let part = || {
+            let gap = state.free.largest().saturating_sub(alignment - 1);
+            let count = ends.partition_point(|&end| end <= gap);
+            let part = *ends.get(count.checked_sub(1)?)?;
+            if part < bytes / SMALLEST_PART {
+                return None;
             }
+            Some((state.free.take(part, alignment)?, part, count))
         };
+        let whole = whole.map(|address| (address, bytes, ends.len()));
+        let (address, bytes, count) = whole
+            .or_else(part)
+            .unwrap_or_else(|| (state.place(bytes, alignment), bytes, ends.len()));
         let range = address..address.saturating_add(bytes);
         state.fresh.insert(range.clone());
         state.own.insert(range);
-        address
+        (address, count)
     }
 
     /// Takes `bytes` bytes at `address` back, in whatever parts they were allocated. Structures of a
@@ -217,6 +234,10 @@ impl super::data::Allocate for Space {
         Self::allocate(self, bytes, 1)
     }
 
+    fn allocate_first(&self, ends: &[u64]) -> (u64, usize) {
+        self.allocate_aligned(ends, self.alignment.of(ends.last().copied().unwrap_or_default()))
+    }
+
     fn alignment(&self, bytes: u64) -> u64 {
         self.alignment.of(bytes)
     }
@@ -227,11 +248,8 @@ impl super::data::Allocate for Space {
 }
 
 impl State {
-    /// Takes a place out of the free ones, or makes one at the end.
+    /// A new place at the end.
     fn place(&mut self, bytes: u64, alignment: u64) -> u64 {
-        if let Some(address) = self.free.take(bytes, alignment) {
-            return address;
-        }
         if bytes == 0 {
             return self.end;
         }
@@ -369,6 +387,11 @@ impl FreeList {
         self.insert(extent.start..taken.start);
         self.insert(taken.end..extent.end);
         Some(taken.start)
+    }
+
+    /// Bytes of the largest extent.
+    fn largest(&self) -> u64 {
+        self.by_size.last().map_or(0, |&(size, _)| size)
     }
 
     /// Takes out the extent that ends at `end`: where it begins.

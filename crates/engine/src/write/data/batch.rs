@@ -22,6 +22,9 @@ pub(super) struct Batch {
     coordinates: Vec<u64>,
     chunks: Vec<Ready>,
     old: Vec<Option<OldPlace>>,
+    /// Pieces of the file that they were given: address and bytes.
+    pieces: Vec<(u64, u64)>,
+    ends: Vec<u64>,
 }
 
 /// One chunk of a batch.
@@ -113,6 +116,8 @@ impl Batch {
             + self.coordinates.capacity() * size_of::<u64>()
             + self.chunks.capacity() * size_of::<Ready>()
             + self.old.capacity() * size_of::<Option<OldPlace>>()
+            + self.pieces.capacity() * size_of::<(u64, u64)>()
+            + self.ends.capacity() * size_of::<u64>()
     }
 
     /// Begins anew.
@@ -179,9 +184,11 @@ impl Batch {
         let rank = self.coordinates.len() / self.chunks.len();
         let coordinates = self.coordinates.chunks_exact(rank.max(1));
         to.table.old_places(coordinates.clone(), &mut self.old)?;
-        let (first, bytes) = turns.take(turn, || self.give_space(to.target));
+        turns.take(turn, || self.give_space(to.target));
         if let Err(error) = self.write_runs(to) {
-            to.target.space.free(first, bytes);
+            for &(address, bytes) in &self.pieces {
+                to.target.space.free(address, bytes);
+            }
             return Err(error);
         }
         let coordinates = self.coordinates.chunks_exact(rank.max(1));
@@ -202,33 +209,34 @@ impl Batch {
         Ok(())
     }
 
-    /// Gives every chunk its address: those that need new space a part of one piece, of which the
-    /// address and the length come back.
-    fn give_space(&mut self, target: &Target) -> (u64, u64) {
-        let mut bytes = 0u64;
+    /// Gives every chunk its address: those that need new space lie one after the other, in one piece
+    /// where there is room for it.
+    fn give_space(&mut self, target: &Target) {
+        self.pieces.clear();
+        let mut homeless = Vec::new();
         for (chunk, old) in self.chunks.iter_mut().zip(&self.old) {
-            let fitting =
-                old.filter(|old| old.is_fresh && old.place.stored_bytes >= chunk.len as u64);
-            match fitting {
+            match old.filter(|old| old.is_fresh && old.place.stored_bytes >= chunk.len as u64) {
                 Some(old) => chunk.address = old.place.address,
-                None => {
-                    let len = chunk.len as u64;
-                    let multiple = target.space.alignment(len);
-                    chunk.address = bytes.checked_next_multiple_of(multiple).unwrap_or(bytes);
-                    bytes = chunk.address + len;
-                }
+                None => homeless.push(chunk),
             }
         }
-        if bytes == 0 {
-            return (0, 0);
-        }
-        let first = target.space.allocate(bytes);
-        for (chunk, old) in self.chunks.iter_mut().zip(&self.old) {
-            if !old.is_some_and(|old| old.is_fresh && old.place.stored_bytes >= chunk.len as u64) {
-                chunk.address += first;
+        let mut homeless = &mut homeless[..];
+        while !homeless.is_empty() {
+            self.ends.clear();
+            let mut end = 0u64;
+            for chunk in &mut *homeless {
+                let len = chunk.len as u64;
+                let multiple = target.space.alignment(len);
+                chunk.address = end.checked_next_multiple_of(multiple).unwrap_or(end);
+                end = chunk.address + len;
+                self.ends.push(end);
             }
+            let (first, count) = target.space.allocate_first(&self.ends);
+            let (placed, rest) = homeless.split_at_mut(count);
+            placed.iter_mut().for_each(|chunk| chunk.address += first);
+            self.pieces.push((first, self.ends[count - 1]));
+            homeless = rest;
         }
-        (first, bytes)
     }
 
     /// Writes chunks that are neighbours both in memory and in the file with one call.

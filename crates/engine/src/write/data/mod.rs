@@ -47,6 +47,12 @@ pub trait Allocate: Send + Sync {
     /// The address of `bytes` bytes that nobody else has.
     fn allocate(&self, bytes: u64) -> u64;
 
+    /// Space for parts that are to lie one after the other and end at `ends`, counted from the first:
+    /// its address, and how many of them it has room for; one of them at least.
+    fn allocate_first(&self, ends: &[u64]) -> (u64, usize) {
+        (self.allocate(ends.last().copied().unwrap_or_default()), ends.len())
+    }
+
     /// What an address of so many bytes is a multiple of.
     fn alignment(&self, _bytes: u64) -> u64 {
         1

@@ -51,6 +51,22 @@ fn what_nobody_knows_of_is_free_at_once() {
 }
 
 #[test]
+fn what_fits_no_gap_fills_the_largest_and_goes_on() {
+    let space = Space::new(1000);
+    for (start, bytes) in [(100, 40), (300, 100), (600, 9)] {
+        space.free(start, bytes);
+    }
+    commit(&space);
+    commit(&space);
+    let place = |ends: &[u64]| space.allocate_aligned(ends, 1);
+    assert_eq!(place(&[10, 30]), (100, 2), "the smallest that has room for all");
+    assert_eq!(place(&[50, 90, 130]), (300, 2));
+    assert_eq!(place(&[50, 130]), (1000, 2), "no gap has room for one");
+    assert_eq!(place(&[5, 41]), (1130, 2), "a small part would be for itself");
+    assert_eq!(place(&[10, 40]), (130, 1));
+}
+
+#[test]
 fn the_tail_is_cut_off_at_the_end() {
     let space = Space::new(100);
     space.free(60, 40);
@@ -107,8 +123,16 @@ fn random_calls_never_give_out_what_is_in_use() {
                     waiting.retain(|&(_, _, freed)| freed + 2 > commits);
                 }
                 1..12 => {
-                    let (bytes, alignment) = (1 + random.below(300), 1 << random.below(7));
-                    let address = space.allocate(bytes, alignment);
+                    let alignment = 1 << random.below(7);
+                    let mut end = 0;
+                    let ends: Vec<u64> = std::iter::repeat_with(|| {
+                        end += 1 + random.below(100);
+                        end
+                    })
+                    .take(3)
+                    .collect();
+                    let (address, count) = space.allocate_aligned(&ends, alignment);
+                    let bytes = ends[count - 1];
                     assert_eq!(address % alignment, 0);
                     assert!(address + bytes <= space.end());
                     for &(start, len, _) in used.iter().chain(&waiting) {
