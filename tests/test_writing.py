@@ -268,6 +268,9 @@ def test_options(tmp_path, options, code):
 PLUGINS = {
     "zstd": {"compression": "zstd", "complevel": 5},
     "bzip2": {"compression": "bzip2", "complevel": 9},
+    "zstd shuffled": {"compression": "zstd", "complevel": 3, "shuffle": True},
+    "bzip2 shuffled": {"compression": "bzip2", "complevel": 1, "shuffle": True},
+    "zstd not shuffled": {"compression": "zstd", "complevel": 3, "shuffle": False},
     **{
         f"blosc {kind} {shuffle}": {"compression": f"blosc_{kind}", "blosc_shuffle": shuffle}
         for kind in ("lz", "lz4", "lz4hc", "zlib", "zstd")
@@ -298,8 +301,10 @@ def test_plugins(tmp_path, options):
         else:
             assert filters[kind]
             assert filters["complevel"] == PLUGINS[options]["complevel"]
+        assert filters["shuffle"] == PLUGINS[options].get("shuffle", False)
     assert hdf5plugin.get_filters()
     with h5py.File(path) as file:
+        assert file["v"].shuffle == PLUGINS[options].get("shuffle", False)
         np.testing.assert_array_equal(file["v"][:], smooth((200,)).astype("f4"))
 
 

@@ -163,7 +163,7 @@ class VariableOptions:
         compression: Any = None,
         zlib: bool = False,
         complevel: int | None = 4,
-        shuffle: bool = True,
+        shuffle: bool | None = None,
         szip_coding: str = "nn",
         szip_pixels_per_block: int = 8,
         blosc_shuffle: int = 1,

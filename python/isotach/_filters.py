@@ -98,24 +98,29 @@ def compression_filters(
     compression: str | None,
     *,
     level: int,
-    shuffle: bool,
+    shuffle: bool | None,
     szip: tuple[str, int],
     blosc_shuffle: int,
     fletcher32: bool,
 ) -> list[tuple[int, list[int]]]:
-    """The filters that `createVariable` is asked for, as `(id, parameters)`."""
+    """The filters that `createVariable` is asked for, as `(id, parameters)`.
+
+    Where nothing is said of `shuffle` (None), it goes before zlib alone, as in netCDF4-python,
+    which leaves it out before zstd and bzip2 also where it is asked for.
+    """
     filters: list[tuple[int, list[int]]] = []
+    shuffled = [(SHUFFLE, list[int]())]
     if compression == "zlib":
-        filters = [*[(SHUFFLE, [])] * bool(shuffle), (DEFLATE, [level])]
+        filters = [*shuffled * (shuffle is None or bool(shuffle)), (DEFLATE, [level])]
     elif compression == "szip":
         coding, pixels = szip
         if coding not in _SZIP_CODINGS:
             raise ValueError("unknown szip coding ('ec' or 'nn' supported)")
         filters = [(SZIP, [_SZIP_CODINGS[coding], pixels])]
     elif compression == "zstd":
-        filters = [(ZSTANDARD, [level])]
+        filters = [*shuffled * bool(shuffle), (ZSTANDARD, [level])]
     elif compression == "bzip2":
-        filters = [(BZIP2, [level])]
+        filters = [*shuffled * bool(shuffle), (BZIP2, [level])]
     elif compression in _BLOSC_COMPRESSORS and compression != "blosc_snappy":
         compressor = _BLOSC_COMPRESSORS.index(compression)
         filters = [(BLOSC, [0, 0, 0, 0, level, blosc_shuffle, compressor])]

@@ -231,7 +231,8 @@ class GroupMembers(Attributes):
           Blosc 2's, which are named `"blosc2_lz"` and so on and are not netCDF4-python's
         - `zlib=False`: the same as `compression="zlib"`
         - `complevel=4`: how hard it tries; 0 for no compression
-        - `shuffle=True`: bytes of equal significance together, before zlib
+        - `shuffle`: bytes of equal significance together, before zlib (where nothing is said, too),
+          zstd and bzip2 (only where it is True; netCDF4-python leaves it out there)
         - `szip_coding="nn"` or `"ec"`, `szip_pixels_per_block=8`
         - `blosc_shuffle=1`: 0 for none, 1 by bytes, 2 by bits; in Blosc 2 also 3, differences
         - `fletcher32=False`: a checksum of each chunk
