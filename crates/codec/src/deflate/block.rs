@@ -13,7 +13,7 @@
 use super::bits::BitWriter;
 use super::code::{Code, assign};
 use super::search::Sequence;
-use super::statistics::Counter;
+use super::statistics::{Counter, Histogram};
 
 const STORED: u64 = 0;
 const DYNAMIC: u64 = 2;
@@ -41,38 +41,40 @@ pub(super) struct Block<'a> {
     sequences: &'a [Sequence],
     symbols: [Code; LITERALS_AND_LENGTHS],
     distances: [Code; DISTANCES],
+    /// The bits of the longest code of a literal.
+    longest_literal: u32,
     header: Header,
     /// The bits of all symbols with their extra bits.
     body_bits: u64,
 }
 
 impl<'a> Block<'a> {
-    /// Finds codes for `input`, which `sequences` describe up to some literals at the end.
-    pub(super) fn new(input: &'a [u8], sequences: &'a [Sequence]) -> Self {
-        let mut literals = Counter::new();
+    /// Finds codes for `input`, in which each byte occurs as often as `bytes` says, and which
+    /// `sequences` describe up to some literals at the end.
+    pub(super) fn new(input: &'a [u8], bytes: &Histogram, sequences: &'a [Sequence]) -> Self {
         let mut symbol_counts = [0; LITERALS_AND_LENGTHS];
         let mut distance_counts = [0; DISTANCES];
         let mut extra_bits = 0;
-        let mut at = 0;
+        let mut matched = 0;
         for sequence in sequences {
-            let run = sequence.literals as usize;
-            literals.add(&input[at..at + run]);
-            at += run + usize::from(sequence.len);
+            matched += usize::from(sequence.len);
             let (length, distance) =
                 (length_symbol(sequence.len), distance_symbol(sequence.distance));
             symbol_counts[length.symbol] += 1;
             distance_counts[distance.symbol] += 1;
             extra_bits += u64::from(length.extra_bits + distance.extra_bits);
         }
-        literals.add(&input[at..]);
-        symbol_counts[..256].copy_from_slice(&literals.total());
+        let literals = literals(input, bytes, sequences, matched);
+        symbol_counts[..256].copy_from_slice(&literals);
         symbol_counts[END_OF_BLOCK] = 1;
         let symbols = assign(&symbol_counts, MAX_SYMBOL_BITS);
         let distances = assign(&distance_counts, MAX_DISTANCE_BITS);
         let body_bits =
             extra_bits + bits(&symbol_counts, &symbols) + bits(&distance_counts, &distances);
+        let longest_literal = symbols[..256].iter().fold(1, |longest, code| longest.max(code.len));
+        let longest_literal = u32::from(longest_literal);
         let header = Header::new(&symbols, &distances);
-        Self { input, sequences, symbols, distances, header, body_bits }
+        Self { input, sequences, symbols, distances, longest_literal, header, body_bits }
     }
 
     pub(super) fn len_bits(&self) -> u64 {
@@ -99,12 +101,24 @@ impl<'a> Block<'a> {
     }
 
     fn write_literals(&self, literals: &[u8], to: &mut BitWriter<'_>) {
-        let (fours, rest) = literals.as_chunks::<4>();
-        for four in fours {
-            // In pairs, so that less of it waits for what was put before.
-            let [a, b, c, d] = four.map(|byte| self.symbols[usize::from(byte)]);
-            let (ab, cd) = (join(a, b), join(c, d));
-            to.put(ab.0 | cd.0 << ab.1, ab.1 + cd.1);
+        match BitWriter::BETWEEN_FLUSHES / self.longest_literal {
+            6.. => self.write_groups::<6>(literals, to),
+            5 => self.write_groups::<5>(literals, to),
+            _ => self.write_groups::<4>(literals, to),
+        }
+    }
+
+    /// Writes `N` literals at a time, which fit between two flushes.
+    fn write_groups<const N: usize>(&self, literals: &[u8], to: &mut BitWriter<'_>) {
+        let (groups, rest) = literals.as_chunks::<N>();
+        for group in groups {
+            let (mut bits, mut len) = (0, 0);
+            for &byte in group {
+                let code = self.symbols[usize::from(byte)];
+                bits |= u64::from(code.bits) << len;
+                len += u32::from(code.len);
+            }
+            to.put(bits, len);
             to.flush();
         }
         for &literal in rest {
@@ -112,6 +126,26 @@ impl<'a> Block<'a> {
         }
         to.flush();
     }
+}
+
+/// Counts the literals: those bytes, or all the others, of which `matched` are in matches, whichever
+/// are fewer.
+fn literals(input: &[u8], bytes: &Histogram, sequences: &[Sequence], matched: usize) -> Histogram {
+    let by_matches = matched < input.len() - matched;
+    let mut counter = Counter::new();
+    let mut rest = input;
+    for sequence in sequences {
+        let (literals, behind) = rest.split_at(sequence.literals as usize);
+        let (repeated, behind) = behind.split_at(usize::from(sequence.len));
+        counter.add(if by_matches { repeated } else { literals });
+        rest = behind;
+    }
+    if by_matches {
+        let repeated = counter.total();
+        return std::array::from_fn(|byte| bytes[byte] - repeated[byte]);
+    }
+    counter.add(rest);
+    counter.total()
 }
 
 /// Stored blocks for `input`, which may be longer than one of them can be, or empty.
@@ -136,11 +170,6 @@ pub(super) fn write_stored(input: &[u8], last: bool, to: &mut BitWriter<'_>) {
 pub(super) fn stored_bits(len: usize) -> u64 {
     let blocks = len.div_ceil(MAX_STORED).max(1) as u64;
     len as u64 * 8 + blocks * (3 + 7 + 32)
-}
-
-#[inline(always)]
-fn join(a: Code, b: Code) -> (u64, u32) {
-    (u64::from(a.bits) | u64::from(b.bits) << a.len, u32::from(a.len) + u32::from(b.len))
 }
 
 #[inline(always)]

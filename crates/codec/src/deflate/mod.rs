@@ -68,30 +68,30 @@ impl Encoder {
         let part = (input.len() / 4).clamp(MIN_PART, MAX_PART);
         let mut start = 0;
         loop {
-            let (end, bits) = block_end(input, start, part);
-            self.write_block(input, start, end, bits, &mut to);
-            start = end;
+            let stretch = Stretch::at(input, start, part);
+            let last = stretch.end == input.len();
+            self.write_block(&input[..stretch.end], start, &stretch, last, &mut to);
+            start = stretch.end;
             if start == input.len() {
                 return to.finish();
             }
         }
     }
 
-    /// Writes `input[start..end]`, whose literals would cost `bits`.
+    /// Writes `input[start..]`, which is `stretch`.
     fn write_block(
         &mut self,
         input: &[u8],
         start: usize,
-        end: usize,
-        bits: f32,
+        stretch: &Stretch,
+        last: bool,
         to: &mut BitWriter<'_>,
     ) {
-        let last = end == input.len();
-        let bytes = &input[start..end];
-        let per_byte = bits / bytes.len().max(1) as f32;
-        self.search.run(&input[..end], start, per_byte, &mut self.sequences);
+        let bytes = &input[start..];
+        let per_byte = stretch.bits / bytes.len().max(1) as f32;
+        self.search.run(input, start, per_byte, &mut self.sequences);
         if per_byte < STORED_FROM || !self.sequences.is_empty() {
-            let block = Block::new(bytes, &self.sequences);
+            let block = Block::new(bytes, &stretch.bytes, &self.sequences);
             if block.len_bits() < block::stored_bits(bytes.len()) {
                 return block.write(last, to);
             }
@@ -100,20 +100,30 @@ impl Encoder {
     }
 }
 
-/// Where the block that begins at `start` ends, and what its literals cost, in bits.
-fn block_end(input: &[u8], start: usize, part_len: usize) -> (usize, f32) {
-    let mut block: Histogram = [0; 256];
-    let mut block_bits = 0.0;
-    let mut end = start;
-    while end < input.len() && end - start < MAX_BLOCK {
-        let part_end = input.len().min(end + part_len);
-        let part = histogram(&input[end..part_end]);
-        let joined: Histogram = std::array::from_fn(|byte| block[byte] + part[byte]);
-        let joined_bits = cost_bits(&joined);
-        if end > start && joined_bits > block_bits + cost_bits(&part) + HEADER_BITS {
-            break;
+/// What is to be a block of its own.
+struct Stretch {
+    end: usize,
+    /// How often each byte occurs in it.
+    bytes: Histogram,
+    /// What its bytes cost as literals.
+    bits: f32,
+}
+
+impl Stretch {
+    /// The one that begins at `start` and consists of parts of `part_len` bytes.
+    fn at(input: &[u8], start: usize, part_len: usize) -> Self {
+        let mut stretch = Self { end: start, bytes: [0; 256], bits: 0.0 };
+        while stretch.end < input.len() && stretch.end - start < MAX_BLOCK {
+            let end = input.len().min(stretch.end + part_len);
+            let part = histogram(&input[stretch.end..end]);
+            let bytes = std::array::from_fn(|byte| stretch.bytes[byte] + part[byte]);
+            let bits = cost_bits(&bytes);
+            let apart = stretch.bits + cost_bits(&part) + HEADER_BITS;
+            if stretch.end > start && bits > apart {
+                break;
+            }
+            stretch = Self { end, bytes, bits };
         }
-        (block, block_bits, end) = (joined, joined_bits, part_end);
+        stretch
     }
-    (end, block_bits)
 }

@@ -138,9 +138,17 @@ fn extend(input: &[u8], at: usize, distance: usize) -> usize {
 
 /// How many bytes before `at`, down to `from`, are those `distance` before.
 fn extend_back(input: &[u8], from: usize, at: usize, distance: usize) -> usize {
+    let most = (at - from).min(at.saturating_sub(distance));
     let mut back = 0;
-    while at - back > from.max(distance) && input[at - back - 1] == input[at - back - 1 - distance]
-    {
+    while back + WORD <= most {
+        let end = at - back;
+        let differs = word_at(input, end - WORD) ^ word_at(input, end - WORD - distance);
+        if differs != 0 {
+            return back + differs.leading_zeros() as usize / 8;
+        }
+        back += WORD;
+    }
+    while back < most && input[at - back - 1] == input[at - back - 1 - distance] {
         back += 1;
     }
     back

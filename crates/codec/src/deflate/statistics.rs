@@ -30,6 +30,14 @@ impl Counter {
 
 /// Counts the bytes of `bytes`.
 pub(super) fn histogram(bytes: &[u8]) -> Histogram {
+    // Rows of exponents: compared at the speed of memory, while counts of equal bytes wait for each other.
+    if let [first, rest @ ..] = bytes
+        && rest == &bytes[..rest.len()]
+    {
+        let mut alike = [0; 256];
+        alike[usize::from(*first)] = bytes.len() as u32;
+        return alike;
+    }
     let mut counter = Counter::new();
     counter.add(bytes);
     counter.total()
@@ -40,7 +48,16 @@ pub(super) fn histogram(bytes: &[u8]) -> Histogram {
 pub(super) fn cost_bits(histogram: &Histogram) -> f32 {
     let total: u32 = histogram.iter().sum();
     let total = log2(total as f32);
-    histogram.iter().map(|&count| count as f32 * (total - log2(count as f32)).max(1.0)).sum()
+    // Eight sums, so that they can be made at once.
+    let mut bits = [0.0; 8];
+    for counts in histogram.as_chunks::<8>().0 {
+        for (bits, &count) in bits.iter_mut().zip(counts) {
+            // As signed numbers, for which processors have an instruction.
+            let count = count.cast_signed() as f32;
+            *bits += count * (total - log2(count)).max(1.0);
+        }
+    }
+    bits.iter().sum()
 }
 
 /// The logarithm to two decimals, for finite numbers that are not negative; some number for 0.
