@@ -88,6 +88,9 @@ pub trait WritableStorage: Storage {
     /// Comes back when everything written before survives a loss of power.
     fn sync(&self) -> io::Result<()>;
 
+    /// Says that all up to `end` is going to be written, a little at a time.
+    fn expect(&self, _end: u64) {}
+
     /// The most bytes that it can have, where that is known: what would be longer is not begun.
     fn largest_len(&self) -> u64 {
         u64::MAX

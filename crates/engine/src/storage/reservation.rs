@@ -5,6 +5,7 @@
 //! longer by that, and nobody sees what is reserved.
 
 use std::fs::File;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
 /// Smaller writes reserve nothing.
@@ -17,13 +18,20 @@ const AHEAD_BYTES: u64 = 16 << 20;
 pub(super) struct Reservation {
     /// `None` where reserving gains nothing, or is not possible.
     end: Mutex<Option<u64>>,
+    /// What is going to be written ends there: more is not reserved on the way to it.
+    expected: AtomicU64,
 }
 
 impl Reservation {
     /// Nothing is reserved behind what the file has.
     pub(super) fn new(file: &File) -> Self {
         let end = if is_ext4(file) { file.metadata().ok().map(|meta| meta.len()) } else { None };
-        Self { end: Mutex::new(end) }
+        Self { end: Mutex::new(end), expected: AtomicU64::new(0) }
+    }
+
+    /// Says that all up to `end` is going to be written.
+    pub(super) fn expect(&self, end: u64) {
+        self.expected.fetch_max(end, Relaxed);
     }
 
     /// Called before `len` bytes are written at `offset`. Failing costs nothing but time: whether there
@@ -40,7 +48,11 @@ impl Reservation {
         }
         // What is left out between two writes may stay a hole.
         let from = if offset.saturating_sub(end) > AHEAD_BYTES { offset } else { end };
-        let to = wanted.max(from.saturating_add(AHEAD_BYTES));
+        let ahead = from.saturating_add(AHEAD_BYTES);
+        let to = match self.expected.load(Relaxed) {
+            expected if expected > from => wanted.max(ahead.min(expected)),
+            _ => wanted.max(ahead),
+        };
         *reserved = allocate(file, from, to - from).then_some(to);
     }
 
@@ -100,6 +112,22 @@ mod tests {
         reservation.give_back(&file);
         assert_eq!(file.metadata().unwrap().len(), 1000);
         assert!(file.metadata().unwrap().blocks() * 512 < FROM_BYTES);
+    }
+
+    #[test]
+    fn no_more_is_reserved_than_is_expected() {
+        let file = tempfile::tempfile().unwrap();
+        let reservation = Reservation::new(&file);
+        reservation.expect(2 * FROM_BYTES);
+        reservation.reach(&file, 0, FROM_BYTES);
+        let reserved = file.metadata().unwrap().blocks() * 512;
+        assert!(reserved < 3 * FROM_BYTES);
+        reservation.reach(&file, FROM_BYTES, FROM_BYTES);
+        assert!(!is_ext4(&file) || reserved >= 2 * FROM_BYTES);
+        assert_eq!(file.metadata().unwrap().blocks() * 512, reserved);
+        // What nobody spoke of.
+        reservation.reach(&file, 2 * FROM_BYTES, FROM_BYTES);
+        assert!(!is_ext4(&file) || file.metadata().unwrap().blocks() * 512 >= AHEAD_BYTES);
     }
 
     #[test]

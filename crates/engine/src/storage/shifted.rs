@@ -57,6 +57,10 @@ impl WritableStorage for Shifted {
         self.whole.sync()
     }
 
+    fn expect(&self, end: u64) {
+        self.whole.expect(self.start.saturating_add(end));
+    }
+
     fn largest_len(&self) -> u64 {
         self.whole.largest_len().saturating_sub(self.start)
     }

@@ -202,6 +202,10 @@ impl WritableStorage for WritableFile {
     fn sync(&self) -> io::Result<()> {
         self.alone(File::sync_data)
     }
+
+    fn expect(&self, end: u64) {
+        self.reservation.expect(end);
+    }
 }
 
 #[cfg(test)]

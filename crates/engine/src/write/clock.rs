@@ -39,7 +39,7 @@ impl Clock {
     /// Something was changed. `commit` is called when that is due, and again and again until
     /// [`Clock::stop`]; it tells whether there is still a file.
     pub(super) fn start(self: &Arc<Self>, commit: impl FnOnce() -> Commit) {
-        if self.runs.swap(true, Relaxed) {
+        if self.runs.load(Relaxed) || self.runs.swap(true, Relaxed) {
             return;
         }
         let mut state = self.lock();

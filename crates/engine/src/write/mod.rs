@@ -18,6 +18,7 @@ pub mod recovery;
 pub(crate) mod session;
 pub mod space;
 mod target;
+mod told;
 
 pub use commit::{Commit, CommitError, Committer};
 pub use space::Space;

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
 use isotach_model::convert::{Number, RangeReport, convert};
@@ -16,6 +16,7 @@ use isotach_model::{Atomic, DataType, NoHeap, Values, fill};
 use super::Backend;
 use super::clock::Clock;
 use super::home::Home;
+use super::told::ToTell;
 use crate::draft::{AttributeOwner, Defined, Draft, FILL_VALUE, Item, VariableDraft, VariableId};
 use crate::error::{DefinitionFault, Error, ErrorKind, Result, User};
 use crate::file::Format;
@@ -38,7 +39,7 @@ struct Shared {
     /// `None` where only the caller commits.
     clock: Option<Arc<Clock>>,
     /// Why the last commit that nobody asked for failed, until somebody is told.
-    failed: Mutex<Option<Error>>,
+    failed: ToTell,
     /// Whether only the caller commits for the time being.
     holds: AtomicBool,
 }
@@ -65,7 +66,7 @@ impl Session {
             name,
             state,
             clock,
-            failed: Mutex::default(),
+            failed: ToTell::default(),
             holds: AtomicBool::new(false),
         });
         Self { shared, process: process::generation() }
@@ -315,6 +316,11 @@ impl Session {
         let state = self.shared()?;
         let id = state.draft.owner(id);
         let variable = state.draft.variable(id).map_err(|fault| self.fault(fault))?;
+        if selection.fits(&variable.extent) {
+            state.backend.check_put(&state.draft, id, selection, &variable.extent)?;
+            self.start_clock();
+            return Ok((state, id));
+        }
         let needed = self.needed_extent(&state.draft, variable, selection)?;
         state.backend.check_put(&state.draft, id, selection, &needed)?;
         if needed.iter().zip(&variable.extent).all(|(needed, extent)| needed <= extent) {
@@ -392,7 +398,7 @@ impl Session {
     /// The error of the last commit that nobody asked for, once.
     fn tell_failure(&self) -> Result<()> {
         self.check_process()?;
-        match self.shared.failed().take() {
+        match self.shared.failed.take() {
             Some(error) => Err(error),
             None => Ok(()),
         }
@@ -420,10 +426,6 @@ impl Shared {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn failed(&self) -> MutexGuard<'_, Option<Error>> {
-        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn commit(&self, state: &mut State) -> Result<()> {
         state.draft.give_places();
         let committed = state.backend.commit(&mut state.draft);
@@ -434,7 +436,7 @@ impl Shared {
             clock.stop();
         }
         // What it was about is in the file now.
-        self.failed().take();
+        self.failed.take();
         Ok(())
     }
 
@@ -448,7 +450,7 @@ impl Shared {
             return true;
         }
         if let Err(error) = self.commit(&mut state).and_then(|()| state.tell_lost()) {
-            *self.failed() = Some(error);
+            self.failed.put(error);
         }
         true
     }

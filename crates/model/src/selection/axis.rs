@@ -91,6 +91,9 @@ impl Axis {
     pub fn fits(&self, len: u64) -> bool {
         match self {
             Self::Range { start, count: 0, .. } => *start <= len,
+            Self::Range { start, count, stride: 1 } => {
+                start.checked_add(*count).is_some_and(|end| end <= len)
+            }
             Self::Range { start, count, stride } => {
                 let way = i128::from(count - 1) * i128::from(*stride);
                 let last = i128::from(*start).saturating_add(way);

@@ -17,8 +17,6 @@ pub use parse::{ParseIndexError, parse_indices};
 
 use std::fmt;
 
-use crate::shape;
-
 /// The elements that a request names, in the order in which it wants them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection {
@@ -81,7 +79,10 @@ impl Selection {
     /// How many elements are selected. `None` where that does not fit 64 bits, which repeated
     /// positions can bring about.
     pub fn element_count(&self) -> Option<u64> {
-        shape::element_count(&self.shape())
+        if self.is_empty() {
+            return Some(0);
+        }
+        self.axes.iter().try_fold(1u64, |product, axis| product.checked_mul(axis.len()))
     }
 
     /// True where nothing is selected.

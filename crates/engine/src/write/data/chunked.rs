@@ -29,6 +29,7 @@ use super::{Target, fill_with};
 use crate::error::{Error, Result};
 use crate::parallel;
 use crate::plan::layout::{ChunkIndex, DecodeCount};
+use crate::write::told::ToTell;
 
 /// Chunks that are gathered before they are written: as many bytes, or one chunk.
 pub(super) const BATCH_BYTES: usize = 1 << 20;
@@ -76,7 +77,7 @@ pub(super) struct Shared {
     /// Of those who read what was written.
     decoded: DecodeCount,
     /// Why chunks could not be written while the caller went on, until he is told.
-    pub(super) failed: Mutex<Option<Error>>,
+    pub(super) failed: ToTell,
     /// Why parts of chunks never can be, until a commit tells it.
     pub(super) lost: Mutex<Option<Error>>,
 }
@@ -117,7 +118,7 @@ impl ChunkStore {
             partials: Partials::default(),
             shape: Mutex::new(parts.shape.clone()),
             decoded: DecodeCount::default(),
-            failed: Mutex::default(),
+            failed: ToTell::default(),
             lost: Mutex::default(),
             target,
             parts,
@@ -128,11 +129,13 @@ impl ChunkStore {
 
     /// Writes elements; see [`super::Store::write`].
     pub fn write(&self, selection: &Selection, elements: &[u8], shape: &[u64]) -> Result<()> {
-        if let Some(error) = lock(&self.shared.failed).take() {
+        if let Some(error) = self.shared.failed.take() {
             return Err(error);
         }
         let moment = buffers::now();
-        self.shared.write(selection, elements, shape, moment)?;
+        if !self.shared.write_one_run(selection, elements, shape, moment)? {
+            self.shared.write(selection, elements, shape, moment)?;
+        }
         buffers::make_room(moment);
         Ok(())
     }
@@ -144,7 +147,7 @@ impl ChunkStore {
         let rank = shared.parts.chunk_shape.len();
         let _claim = shared.claims.wait_for(ChunkBox::everything(rank));
         // What could not be written waits, and is tried again.
-        drop(lock(&shared.failed).take());
+        drop(shared.failed.take());
         let waiting = shared.partials.select(|partial| partial.is_dirty);
         shared.write_waiting(&waiting, shape, true)
     }

@@ -3,10 +3,11 @@
 //! A call that writes claims the box of all its chunks, a job that writes chunks later the box of
 //! those, a flush everything. Who holds a claim never waits for another one, so all waiting ends.
 
+use std::ops::Deref;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// The lowest and the highest coordinates along each axis, both inside.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct ChunkBox {
     pub(super) low: Vec<u64>,
     pub(super) high: Vec<u64>,
@@ -23,13 +24,16 @@ pub(super) struct Claims {
 struct Held {
     boxes: Vec<(u64, ChunkBox)>,
     next: u64,
+    /// The memory of a box that was given back: who writes row by row claims a chunk for each.
+    spare: Option<ChunkBox>,
     /// How many wait: waking nobody is a call to the system too.
     waiting: usize,
 }
 
-/// A claim, until it is dropped.
-pub(super) struct Claim {
-    claims: Arc<Claims>,
+/// A claim, until it is dropped. Who keeps it in his hands borrows the list, and who hands it to a thread has
+/// a share in it.
+pub(super) struct Claim<C: Deref<Target = Claims> = Arc<Claims>> {
+    claims: C,
     number: u64,
 }
 
@@ -66,41 +70,70 @@ impl Claims {
 
     /// Waits until nobody works on a chunk in `wanted`, and claims it.
     pub(super) fn wait_for(self: &Arc<Self>, wanted: ChunkBox) -> Claim {
+        let mut held = self.settled(self.lock(), &wanted);
+        Claim { claims: Arc::clone(self), number: held.put(wanted) }
+    }
+
+    /// The same for one chunk.
+    pub(super) fn wait_for_chunk(&self, coordinates: &[u64]) -> Claim<&Self> {
         let mut held = self.lock();
-        while held.boxes.iter().any(|(_, other)| other.meets(&wanted)) {
-            held.waiting += 1;
-            held = self.given_back.wait(held).unwrap_or_else(PoisonError::into_inner);
-            held.waiting -= 1;
+        let mut chunk = held.spare.take().unwrap_or_default();
+        for bound in [&mut chunk.low, &mut chunk.high] {
+            bound.clear();
+            bound.extend_from_slice(coordinates);
         }
-        self.put(held, wanted)
+        let mut held = self.settled(held, &chunk);
+        Claim { claims: self, number: held.put(chunk) }
     }
 
     /// Claims `wanted` if nobody works on a chunk in it.
     pub(super) fn try_for(self: &Arc<Self>, wanted: ChunkBox) -> Option<Claim> {
-        let held = self.lock();
-        let is_free = !held.boxes.iter().any(|(_, other)| other.meets(&wanted));
-        is_free.then(|| self.put(held, wanted))
+        let mut held = self.lock();
+        let is_free = !held.meets(&wanted);
+        is_free.then(|| Claim { claims: Arc::clone(self), number: held.put(wanted) })
     }
 
-    fn put(self: &Arc<Self>, mut held: MutexGuard<'_, Held>, wanted: ChunkBox) -> Claim {
-        let number = held.next;
-        held.next += 1;
-        held.boxes.push((number, wanted));
-        Claim { claims: Arc::clone(self), number }
+    /// Comes back when nobody works on a chunk in `wanted`.
+    fn settled<'c>(
+        &'c self,
+        mut held: MutexGuard<'c, Held>,
+        wanted: &ChunkBox,
+    ) -> MutexGuard<'c, Held> {
+        while held.meets(wanted) {
+            held.waiting += 1;
+            held = self.given_back.wait(held).unwrap_or_else(PoisonError::into_inner);
+            held.waiting -= 1;
+        }
+        held
+    }
+}
+
+impl Held {
+    fn meets(&self, wanted: &ChunkBox) -> bool {
+        self.boxes.iter().any(|(_, other)| other.meets(wanted))
+    }
+
+    fn put(&mut self, wanted: ChunkBox) -> u64 {
+        let number = self.next;
+        self.next += 1;
+        self.boxes.push((number, wanted));
+        number
     }
 }
 
 impl Claim {
     /// A claim of its own on some of the chunks that this one has.
     pub(super) fn share(&self, part: ChunkBox) -> Self {
-        self.claims.put(self.claims.lock(), part)
+        let number = self.claims.lock().put(part);
+        Self { claims: Arc::clone(&self.claims), number }
     }
 }
 
-impl Drop for Claim {
+impl<C: Deref<Target = Claims>> Drop for Claim<C> {
     fn drop(&mut self) {
         let mut held = self.claims.lock();
-        held.boxes.retain(|(number, _)| *number != self.number);
+        let place = held.boxes.iter().position(|(number, _)| *number == self.number);
+        held.spare = place.map(|place| held.boxes.swap_remove(place).1);
         if held.waiting > 0 {
             self.claims.given_back.notify_all();
         }

@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::plan::layout::ChunkPlace;
 
 /// Shorter runs are better gathered: a call costs about as much as to copy so many bytes.
-const LEAST_RUN_BYTES: usize = 4 << 10;
+pub(super) const LEAST_RUN_BYTES: usize = 4 << 10;
 /// Smaller chunks are better gathered: several of them go to the file with one call.
 const LEAST_CHUNK_BYTES: usize = 256 << 10;
 /// The longest piece of fill.
@@ -65,27 +65,28 @@ impl Shared {
         call: &Call<'_>,
         coordinates: &[u64],
     ) -> Result<Option<(u64, Option<Waiting>)>> {
-        let old = self.table.old_place(coordinates)?;
-        match (self.partials.take(coordinates), old) {
-            (Some((at, partial)), Some(old)) if partial.is_in_file() => {
-                Ok(Some((old.place.address, Some((at, partial)))))
+        if let Some((at, partial)) = self.partials.take(coordinates) {
+            if let Some(address) = partial.in_file {
+                return Ok(Some((address, Some((at, partial)))));
             }
-            (Some((at, partial)), _) => {
-                self.partials.put(at, partial);
-                Ok(None)
-            }
-            (None, Some(old)) => {
+            self.partials.put(at, partial);
+            return Ok(None);
+        }
+        match self.table.old_place(coordinates)? {
+            Some(old) => {
                 let is_free = old.is_fresh && old.place.stored_bytes == self.chunk_bytes as u64;
                 Ok(is_free.then_some((old.place.address, None)))
             }
-            (None, None) => {
+            None => {
                 let stored_bytes = self.chunk_bytes as u64;
                 let address = self.target.space.allocate(stored_bytes);
+                self.target.storage.expect(address.saturating_add(stored_bytes));
                 let place = ChunkPlace { address, stored_bytes, filter_mask: 0 };
                 self.table.put(call.grid, std::iter::once((coordinates, place)));
                 let count = self.element_count();
                 let partial = Partial {
                     bytes: Vec::new(),
+                    in_file: Some(address),
                     written: Written::nothing(count),
                     is_settled: false,
                     is_dirty: true,
@@ -100,7 +101,7 @@ impl Shared {
     /// A chunk that was written in place becomes whole, and waits in memory from now on.
     fn leave_place(&self, coordinates: &[u64]) -> Result<()> {
         match self.partials.take(coordinates) {
-            Some((at, partial)) if partial.is_in_file() => self.fill_in_place(at, partial),
+            Some((at, partial)) if partial.in_file.is_some() => self.fill_in_place(at, partial),
             Some((at, partial)) => {
                 self.partials.put(at, partial);
                 Ok(())
@@ -113,11 +114,8 @@ impl Shared {
     /// waits on.
     pub(super) fn fill_in_place(&self, at: Box<[u64]>, partial: Partial) -> Result<()> {
         let mut filled = Ok(());
-        if !partial.written.is_all() {
-            filled = self.table.old_place(&at).and_then(|old| {
-                let address = old.map_or(0, |old| old.place.address);
-                self.fill_gaps(address, &partial.written)
-            });
+        if let Some(address) = partial.in_file {
+            filled = self.fill_gaps(address, &partial.written);
         }
         if filled.is_err() {
             self.partials.put(at, partial);
@@ -126,6 +124,9 @@ impl Shared {
     }
 
     fn fill_gaps(&self, address: u64, written: &Written) -> Result<()> {
+        if written.is_all() {
+            return Ok(());
+        }
         let size = self.parts.element_size;
         let mut fill = vec![0; (FILL_BYTES / size).max(1) * size];
         fill_with(&mut fill, &self.parts.fill);

@@ -1,7 +1,8 @@
 //! The values of one variable on their way into the file.
 //!
 //! ```text
-//! Store::write -> chunked: cover -> gather -> whole chunk    -> codec -> batch -> storage, table
+//! Store::write -> chunked: one run of a chunk that waits -> storage | memory
+//!              |           cover -> gather -> whole chunk    -> codec -> batch -> storage, table
 //!              |                           \-> part of a chunk waits in memory, within one budget
 //!              |-> strided: runs straight from the caller's memory -> storage
 //!              \-> inline:  bytes that go into the object header
@@ -19,6 +20,7 @@ mod filterable;
 mod gather;
 mod in_place;
 mod inline;
+mod one_run;
 mod partial;
 mod scratch;
 mod strided;

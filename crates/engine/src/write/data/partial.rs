@@ -10,8 +10,10 @@ use super::written::Written;
 /// A chunk of which some elements were written.
 pub(super) struct Partial {
     /// All elements of the chunk; only those that were written hold what they should, unless
-    /// [`Self::is_settled`]. Empty where they are in the file already, see `in_place`.
+    /// [`Self::is_settled`]. Empty where they are in the file already.
     pub(super) bytes: Vec<u8>,
+    /// The address of those that are in the file already, with gaps, see `in_place`.
+    pub(super) in_file: Option<u64>,
     /// Which were written since the chunk was last whole.
     pub(super) written: Written,
     /// True where the elements that were not written hold what they should, too.
@@ -67,13 +69,6 @@ pub(super) struct Partials {
 
 /// Memory that is kept for the next chunks.
 const SPARE_BYTES: usize = 4 << 20;
-
-impl Partial {
-    /// True where its elements are in the file, with gaps.
-    pub(super) fn is_in_file(&self) -> bool {
-        self.bytes.is_empty()
-    }
-}
 
 impl Partials {
     pub(super) fn lock(&self) -> MutexGuard<'_, Chunks> {

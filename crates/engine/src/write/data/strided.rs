@@ -19,6 +19,7 @@ use super::{Target, fill_with};
 use crate::error::Result;
 use crate::plan::axis_runs::bounds_of;
 use crate::plan::layout::{BeyondEnd, Placement};
+use crate::plan::one_run::OneRun;
 use crate::storage::{storage_error, uninit};
 
 /// The longest run that is gathered, and the longest piece of fill.
@@ -124,6 +125,13 @@ impl StridedStore {
     /// Writes elements; see [`super::Store::write`].
     pub fn write(&self, selection: &Selection, elements: &[u8], shape: &[u64]) -> Result<()> {
         let size = self.element_size;
+        if let Some(run) = OneRun::new(selection, &self.shape, &self.shape)
+            && run.count.checked_mul(size as u64) == Some(elements.len() as u64)
+        {
+            let address = self.address()? + run.first * size as u64;
+            let run = Run { is_callers: true, start: 0, len: elements.len(), address };
+            return self.write_run(run, elements, &[]);
+        }
         let source_strides = self.target.check(selection, elements, shape, size)?;
         if elements.is_empty() {
             return Ok(());
@@ -222,7 +230,9 @@ impl StridedStore {
                 if self.fill.is_some() {
                     state.gaps.0.insert(0, self.len);
                 }
-                self.target.space.allocate(self.len)
+                let address = self.target.space.allocate(self.len);
+                self.target.storage.expect(address.saturating_add(self.len));
+                address
             }
         };
         (state.address, state.is_committed) = (Some(address), false);

@@ -132,19 +132,27 @@ impl ChunkTable {
         let places = self.read();
         old.extend(chunks.clone().map(|at| places.known.get(at).map(Entry::old_place)));
         drop(places);
-        let Some(existing) = &self.existing else { return Ok(()) };
-        for (coordinates, old) in chunks.zip(old).filter(|(_, old)| old.is_none()) {
-            let place = existing.locate(coordinates)?;
-            *old = place.map(|place| OldPlace { place, is_fresh: false });
+        if self.existing.is_some() {
+            for (coordinates, old) in chunks.zip(old).filter(|(_, old)| old.is_none()) {
+                *old = self.opened_place(coordinates)?;
+            }
         }
         Ok(())
     }
 
     /// Where one chunk is.
     pub(super) fn old_place(&self, coordinates: &[u64]) -> Result<Option<OldPlace>> {
-        let mut old = Vec::with_capacity(1);
-        self.old_places(std::iter::once(coordinates), &mut old)?;
-        Ok(old.pop().flatten())
+        if let Some(entry) = self.read().known.get(coordinates) {
+            return Ok(Some(entry.old_place()));
+        }
+        self.opened_place(coordinates)
+    }
+
+    /// Where one chunk was when the file was opened.
+    fn opened_place(&self, coordinates: &[u64]) -> Result<Option<OldPlace>> {
+        let Some(existing) = &self.existing else { return Ok(None) };
+        let place = existing.locate(coordinates)?;
+        Ok(place.map(|place| OldPlace { place, is_fresh: false }))
     }
 
     /// Enters chunks of a variable that has `grid` chunks along each axis.

@@ -37,7 +37,7 @@ impl Shared {
         shape: &[u64],
         scratch: &mut Scratch,
     ) -> Result<()> {
-        if partial.is_in_file() {
+        if partial.in_file.is_some() {
             return self.fill_in_place(coordinates, partial);
         }
         let Scratch { batch, chunk } = scratch;
@@ -208,7 +208,7 @@ impl Shared {
                     shared.write_taken(taken, &shape, (&Turns::default(), 0), false, scratch)
                 });
                 if let Err(error) = written {
-                    lock(&shared.failed).get_or_insert(error);
+                    shared.failed.put_first(error);
                 }
                 // Whoever waits for the claim may want to close the file.
                 drop(shared);
@@ -253,6 +253,14 @@ impl Shared {
             }
             None => (vec![0; self.chunk_bytes], Written::nothing(count)),
         };
-        Ok(Partial { bytes, written, is_settled: false, is_dirty: false, used: 0, share })
+        Ok(Partial {
+            bytes,
+            written,
+            is_settled: false,
+            is_dirty: false,
+            in_file: None,
+            used: 0,
+            share,
+        })
     }
 }

@@ -1,9 +1,12 @@
-//! Which elements of a chunk were written: one bit for each.
+//! Which elements of a chunk were written: all from the first to some other, as row after row brings them, or
+//! else one bit for each.
 
 use crate::strided_copy::CopyAxis;
 
-/// Bit `i` stands for element `i` of the chunk, row-major.
 pub(super) struct Written {
+    /// Elements from the first on that were written, and no others; where there are words, these tell.
+    front: usize,
+    /// Bit `i` stands for element `i` of the chunk, row-major. None until they are needed.
     words: Vec<u64>,
     /// Elements of the chunk.
     count: usize,
@@ -14,16 +17,16 @@ pub(super) struct Written {
 impl Written {
     /// Nothing of `count` elements.
     pub(super) fn nothing(count: usize) -> Self {
-        Self { words: vec![0; count.div_ceil(64)], count, left: count }
+        Self { front: 0, words: Vec::new(), count, left: count }
     }
 
     /// Nothing is written any more.
     pub(super) fn clear(&mut self) {
-        self.words.fill(0);
-        self.left = self.count;
+        self.words.clear();
+        (self.front, self.left) = (0, self.count);
     }
 
-    /// Memory that it takes for `count` elements.
+    /// The most memory that it takes for `count` elements.
     pub(super) fn bytes(count: usize) -> usize {
         count.div_ceil(64) * size_of::<u64>()
     }
@@ -56,14 +59,38 @@ impl Written {
     /// Marks `count` elements from `first`.
     pub(super) fn mark_run(&mut self, first: usize, count: usize) {
         let end = first.saturating_add(count).min(self.count);
-        let mut at = first;
-        while at < end {
-            let (word, low) = (at / 64, at % 64);
-            let taken = (64 - low).min(end - at);
-            let mask = (u64::MAX >> (64 - taken)) << low;
-            self.left -= (mask & !self.words[word]).count_ones() as usize;
-            self.words[word] |= mask;
-            at += taken;
+        if first >= end {
+            return;
+        }
+        if self.words.is_empty() {
+            if first <= self.front {
+                self.front = self.front.max(end);
+                self.left = self.count - self.front;
+                return;
+            }
+            self.words.resize(self.count.div_ceil(64), 0);
+            self.left = self.count;
+            self.mark_bits(0, self.front);
+        }
+        self.mark_bits(first, end);
+    }
+
+    /// Sets the bits of elements `first .. end`.
+    fn mark_bits(&mut self, first: usize, end: usize) {
+        if first >= end {
+            return;
+        }
+        let last = (end - 1) / 64;
+        let from_first = u64::MAX << (first % 64);
+        let to_last = u64::MAX >> (63 - (end - 1) % 64);
+        let words = &mut self.words[first / 64..=last];
+        match words {
+            [only] => self.left -= set(only, from_first & to_last),
+            [low, whole @ .., high] => {
+                self.left -= set(low, from_first) + set(high, to_last);
+                self.left -= whole.iter_mut().map(|word| set(word, u64::MAX)).sum::<usize>();
+            }
+            [] => {}
         }
     }
 
@@ -80,6 +107,12 @@ impl Written {
 
     /// The first element from `at` on that was written, or was not.
     fn next(&self, at: usize, written: bool) -> Option<usize> {
+        if self.words.is_empty() {
+            return match written {
+                true => (at < self.front).then_some(at),
+                false => Some(at.max(self.front)).filter(|&found| found < self.count),
+            };
+        }
         let mut word = at / 64;
         let mut mask = u64::MAX << (at % 64);
         while let Some(&bits) = self.words.get(word) {
@@ -92,6 +125,13 @@ impl Written {
         }
         None
     }
+}
+
+/// Sets the bits of `mask`: how many of them were not set.
+fn set(word: &mut u64, mask: u64) -> usize {
+    let new = mask & !*word;
+    *word |= mask;
+    new.count_ones() as usize
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
+use foldhash::fast::RandomState;
 use isotach_codec::registry::registered_name;
 use isotach_format::hdf5::message::layout::Layout;
 use isotach_format::hdf5::superblock::{BtreeK, Superblock};
@@ -65,7 +66,7 @@ pub(super) struct Hdf5Backend {
     behind: Arc<WriteBehind>,
     committer: Committer,
     heap: Arc<FileHeap>,
-    variables: RwLock<HashMap<VariableId, Arc<WrittenVariable>>>,
+    variables: RwLock<HashMap<VariableId, Arc<WrittenVariable>, RandomState>>,
     /// Those that elements were put into since the last commit.
     put_into: Mutex<BTreeSet<VariableId>>,
     objects: Objects,
@@ -110,6 +111,8 @@ struct WrittenVariable {
     reading: RwLock<FileNumber>,
     /// Whether somebody was told where the elements are since they changed.
     was_read: AtomicBool,
+    /// Whether it is known to be among [`Hdf5Backend::put_into`].
+    is_put_into: AtomicBool,
 }
 
 impl Hdf5Backend {
@@ -228,8 +231,9 @@ impl Hdf5Backend {
         let store =
             index::store(draft, id, &planned, existing.map(|found| &**found), &self.target)?;
         let reading = RwLock::new(FileNumber::new());
-        let (planned, was_read) = (Arc::new(planned), AtomicBool::new(false));
-        let written = Arc::new(WrittenVariable { planned, store, reading, was_read });
+        let (was_read, is_put_into) = (AtomicBool::new(false), AtomicBool::new(false));
+        let planned = Arc::new(planned);
+        let written = Arc::new(WrittenVariable { planned, store, reading, was_read, is_put_into });
         variables.insert(id, Arc::clone(&written));
         Ok(written)
     }
@@ -283,6 +287,11 @@ impl Backend for Hdf5Backend {
         if let Some(dataset) = self.dataset(id) {
             return Ok(netcdf4::stored_type(dataset.datatype()?));
         }
+        let known = self.variables.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known.get(&id) {
+            return Ok(known.planned.stored.clone());
+        }
+        drop(known);
         Ok(self.written(draft, id)?.planned.stored.clone())
     }
 
@@ -317,10 +326,13 @@ impl Backend for Hdf5Backend {
         let written = self.written(draft, id)?;
         let variable = draft.variable(id).map_err(|fault| self.fault(fault))?;
         // Before the elements: some of them may come into the file though not all do.
-        self.put_into.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
+        if !written.is_put_into.load(Relaxed) {
+            self.put_into.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
+            written.is_put_into.store(true, Relaxed);
+        }
         written.store.write(selection, elements, &variable.extent)?;
         // Only who has read has anything that is kept.
-        if written.was_read.swap(false, Relaxed) {
+        if written.was_read.load(Relaxed) && written.was_read.swap(false, Relaxed) {
             *written.reading.write().unwrap_or_else(PoisonError::into_inner) = FileNumber::new();
         }
         Ok(())
@@ -396,6 +408,10 @@ impl Backend for Hdf5Backend {
     fn commit(&mut self, draft: &mut Draft) -> Result<()> {
         let put_into = self.put_into.get_mut().unwrap_or_else(PoisonError::into_inner);
         let mut changed = std::mem::take(put_into);
+        let known = self.variables.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for written in changed.iter().filter_map(|id| known.get(id)) {
+            written.is_put_into.store(false, Relaxed);
+        }
         changed.extend(draft.touched().iter().filter_map(|&item| match item {
             Item::Variable(id) => Some(id),
             _ => None,
