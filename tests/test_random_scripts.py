@@ -152,12 +152,12 @@ class Script(Chooser):
     def complete(self, variable):
         """Has all of it stored where libnetcdf 4.9 does not say what the rest is.
 
-        Of what lies beyond the stored rows along several growing dimensions, it fills one element
-        and leaves the memory of the others as it was; pointers to strings, too. And `ncdump` fails
-        where a chunk of strings is not there.
+        What lies beyond the stored part along a growing dimension behind the first moves the rest
+        about, and memory is left as it was; pointers to strings, too. And `ncdump` fails where a
+        chunk of strings is not there.
         """
-        growing = sum(dimension.isunlimited() for dimension in variable.get_dims())
-        if 0 in variable.shape or growing < (1 if variable.dtype is str else 2):
+        growing = [dimension.isunlimited() for dimension in variable.get_dims()]
+        if 0 in variable.shape or not any(growing[variable.dtype is not str :]):
             return
         last = tuple(slice(length - 1, length) for length in variable.shape)
         if variable.dtype is not str:
