@@ -71,3 +71,68 @@ def test_all_of_262144_chunks(tmp_path, index, shape, limits):
         np.testing.assert_array_equal(dataset["v"][:], values)
     # Index and chunks lie among one another; what is read twice is read ahead, not looked up again.
     assert source.read_bytes < 2 * len(content), index
+
+
+NUMBERS = np.arange(64 * 64, dtype="i4").reshape(64, 64)
+
+
+@pytest.fixture(params=["zlib", "fletcher32"])
+def with_broken_chunk(request, tmp_path):
+    """A file of `v`, whose chunk [1, 1] cannot be decoded, and `sound`."""
+    path = tmp_path / "file.nc"
+    with isotach.Dataset(path, "w") as dataset:
+        dataset.createDimension("y", 64)
+        dataset.createDimension("x", 64)
+        options = {request.param: True, "chunksizes": (16, 16)}
+        for name in ("v", "sound"):
+            dataset.createVariable(name, "i4", ("y", "x"), **options)[:] = NUMBERS
+    with h5py.File(path) as file:
+        chunk = file["v"].id.get_chunk_info_by_coord((16, 16))
+    content = bytearray(path.read_bytes())
+    for place in range(chunk.byte_offset + 2, chunk.byte_offset + 8):
+        content[place] ^= 0xFF
+    path.write_bytes(content)
+    with h5py.File(path) as file, pytest.raises(OSError):
+        file["v"][...]
+    return path
+
+
+@pytest.mark.parametrize("key", [np.s_[20, 20], np.s_[20], np.s_[10:20, 20], np.s_[17:32, 16:32]])
+def test_a_part_of_a_broken_chunk_is_refused(with_broken_chunk, key):
+    with isotach.Dataset(with_broken_chunk, "a", commit_interval=None) as dataset:
+        with pytest.raises(RuntimeError, match=r"file\.nc: /v: chunk \[1, 1\]"):
+            dataset["v"][key] = -1
+        dataset["sound"][key] = -1
+        dataset.sync()
+        # Who gives all of the chunk makes it whole.
+        dataset["v"][16:32, 16:32] = 7
+        dataset["v"][key] = -1
+    expected = NUMBERS.copy()
+    expected[key] = -1
+    with h5py.File(with_broken_chunk) as file:
+        np.testing.assert_array_equal(file["sound"][...], expected)
+        expected[16:32, 16:32] = 7
+        expected[key] = -1
+        np.testing.assert_array_equal(file["v"][...], expected)
+
+
+@pytest.mark.parametrize("ends", ["sync", "close"])
+def test_a_part_that_met_a_broken_chunk_is_told_once(with_broken_chunk, ends):
+    dataset = isotach.Dataset(with_broken_chunk, "a", commit_interval=None)
+    # From the first element of the chunk on: all of it may follow, so that nothing is read back.
+    dataset["v"][16, 16:20] = -1
+    dataset["v"][0, 0] = -2
+    dataset["sound"][16, 16:20] = -1
+    with pytest.raises(RuntimeError, match=r"file\.nc: /v: chunk \[1, 1\]"):
+        getattr(dataset, ends)()
+    if ends == "sync":
+        dataset.sync()
+        dataset.close()
+    expected = NUMBERS.copy()
+    expected[16, 16:20] = -1
+    with h5py.File(with_broken_chunk) as file:
+        np.testing.assert_array_equal(file["sound"][...], expected)
+        assert file["v"][0, 0] == -2
+        np.testing.assert_array_equal(file["v"][32:], NUMBERS[32:])
+        with pytest.raises(OSError):
+            file["v"][16, 16]
