@@ -11,7 +11,7 @@ use isotach::hdf5::{
 };
 use isotach::model::Values;
 use isotach::model::selection::Selection;
-use isotach::storage::LocalFile;
+use isotach::storage::{LocalFile, MetadataReader};
 use isotach::{ErrorKind, OpenOptions};
 use isotach_testkit::corpus;
 use serde_json::{Map, Value, json};
@@ -175,7 +175,7 @@ fn other_files_stay_closed_where_they_are_not_allowed() {
     let options = OpenOptions { other_files: false };
     let name: Arc<str> = path.to_string_lossy().into();
     let storage = Arc::new(LocalFile::open(&path).unwrap());
-    let objects = Objects::open(&name, storage, &options).unwrap();
+    let objects = Objects::open(MetadataReader::new(name, storage).unwrap(), &options).unwrap();
     let error = objects.object("/ordered/ext").err().unwrap();
     let is_refused =
         matches!(&error.kind, ErrorKind::OtherFile { reason: OtherFileReason::NotAllowed, .. });
@@ -197,7 +197,7 @@ fn open(path: &Path) -> isotach::Result<Objects> {
     let name: Arc<str> = path.to_string_lossy().into();
     let storage = LocalFile::open(path)
         .map_err(|error| isotach::Error::new(&name, ErrorKind::Open(error.into())))?;
-    Objects::open(&name, Arc::new(storage), &OpenOptions::default())
+    Objects::open(MetadataReader::new(name, Arc::new(storage))?, &OpenOptions::default())
 }
 
 /// The `hdf5` section of the golden JSON as we find it.

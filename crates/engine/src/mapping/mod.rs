@@ -12,7 +12,7 @@ use crate::dimension::Dimension;
 use crate::error::{ErrorKind, Result};
 use crate::file::{Format, LeftOut, OpenOptions};
 use crate::read::Array;
-use crate::storage::{Storage, storage_error, uninit};
+use crate::storage::{MetadataReader, Storage};
 use crate::variable::{FillValue, StorageInfo};
 
 pub mod classic;
@@ -123,12 +123,14 @@ pub(crate) fn open(
     storage: Arc<dyn Storage>,
     options: &OpenOptions,
 ) -> Result<Arc<dyn FileMapping>> {
-    let first_bytes = first_bytes(name, storage.as_ref())?;
+    // Whoever the file belongs to goes on with what is read here.
+    let reader = MetadataReader::new(Arc::clone(name), storage)?;
+    let first_bytes = reader.fetch(0, reader.file_len().min(8))?;
     if first_bytes.starts_with(b"CDF") {
-        return classic::open(name, storage, options);
+        return classic::open(reader);
     }
     // HDF5's signature may stand at 0, 512, 1024 and so on, so it is searched for there.
-    netcdf4::open(name, storage, options).map_err(|mut error| {
+    netcdf4::open(reader, options).map_err(|mut error| {
         if let ErrorKind::UnknownFormat { .. } = error.kind
             && let Some(format) = other_format(&first_bytes)
         {
@@ -136,14 +138,6 @@ pub(crate) fn open(
         }
         error
     })
-}
-
-fn first_bytes(name: &Arc<str>, storage: &dyn Storage) -> Result<Vec<u8>> {
-    let fail = |source| storage_error(name, 0, 8, source);
-    let len = storage.len().map_err(fail)?.min(8);
-    let mut bytes = Vec::new();
-    uninit::read_vec(storage, 0, len as usize, &mut bytes).map_err(fail)?;
-    Ok(bytes)
 }
 
 /// The name of an array format that is not read here, by its first bytes.

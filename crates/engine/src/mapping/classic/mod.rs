@@ -27,7 +27,7 @@ use super::{DimensionMapping, FileMapping, GroupMapping};
 use crate::cache::FileNumber;
 use crate::dimension::Dimension;
 use crate::error::{Error, ErrorKind, Result};
-use crate::file::{Format, OpenOptions};
+use crate::file::Format;
 use crate::storage::{MetadataReader, Storage, storage_error, uninit};
 
 /// Bytes of the header that are read first: most headers are whole in them.
@@ -52,16 +52,13 @@ struct ClassicFile {
     contents: Arc<Contents>,
 }
 
-/// Opens what `storage` delivers as a classic file: reads its header. A classic file refers to no
-/// other file, so there is nothing in the options that would concern it.
-pub(crate) fn open(
-    name: &Arc<str>,
-    storage: Arc<dyn Storage>,
-    _options: &OpenOptions,
-) -> Result<Arc<dyn FileMapping>> {
-    let (header, records) = read_header(name, Arc::clone(&storage))?;
+/// Opens what `reader` delivers as a classic file: reads its header. A classic file refers to no
+/// other file, so there is nothing in options that would concern it.
+pub(crate) fn open(reader: MetadataReader) -> Result<Arc<dyn FileMapping>> {
+    let (name, storage) = (Arc::clone(reader.file()), Arc::clone(reader.storage()));
+    let (header, records) = read_header(reader)?;
     let contents = Contents {
-        name: Arc::clone(name),
+        name,
         file_number: FileNumber::new(),
         storage,
         dimensions: dimensions(&header, &records),
@@ -77,20 +74,18 @@ pub(crate) fn open(
 ///
 /// What a writer does meanwhile may leave a length that is older than the header, by which it would be cut
 /// short, or values that are there would be missing: then all is read again.
-pub(crate) fn read_header(
-    name: &Arc<str>,
-    storage: Arc<dyn Storage>,
-) -> Result<(Header, RecordLayout)> {
+pub(crate) fn read_header(mut reader: MetadataReader) -> Result<(Header, RecordLayout)> {
+    let (name, storage) = (Arc::clone(reader.file()), Arc::clone(reader.storage()));
     let is_costly = storage.call_cost_bytes() > COSTLY_BYTES;
     let mut readings = 1;
     loop {
-        let reader = MetadataReader::new(Arc::clone(name), Arc::clone(&storage))?;
-        let found = read_header_by(&reader, name, &*storage);
+        let found = read_header_by(&reader, &name, &*storage);
         let is_last = is_costly || readings == MOST_READINGS;
-        if is_last || (found.is_ok() && length(name, &*storage)? == reader.file_len()) {
+        if is_last || (found.is_ok() && length(&name, &*storage)? == reader.file_len()) {
             return found;
         }
         readings += 1;
+        reader = MetadataReader::new(Arc::clone(&name), Arc::clone(&storage))?;
     }
 }
 

@@ -67,8 +67,12 @@ fn file(data_bytes: usize) -> Counted {
     Counted { bytes: writer.0, read_bytes: AtomicU64::new(0) }
 }
 
+fn reader(storage: Arc<dyn Storage>) -> MetadataReader {
+    MetadataReader::new("test.nc".into(), storage).unwrap()
+}
+
 fn opened(storage: Arc<dyn Storage>) -> Arc<dyn FileMapping> {
-    open(&"test.nc".into(), storage, &OpenOptions::default()).unwrap()
+    open(reader(storage)).unwrap()
 }
 
 #[test]
@@ -156,17 +160,16 @@ impl Storage for Growing {
 fn a_length_older_than_the_header_is_asked_for_again() {
     let bytes = file(100).bytes;
     let header_bytes = (bytes.len() - 100) as u64;
-    let name: Arc<str> = "growing".into();
     for old in [32, header_bytes, header_bytes + 50] {
         let lengths = Mutex::new(vec![old]);
         let growing = Arc::new(Growing { bytes: bytes.clone(), lengths });
-        let (_, records) = read_header(&name, growing).unwrap();
+        let (_, records) = read_header(reader(growing)).unwrap();
         let whole = Growing { bytes: bytes.clone(), lengths: Mutex::default() };
-        assert_eq!(records, read_header(&name, Arc::new(whole)).unwrap().1, "{old}");
+        assert_eq!(records, read_header(reader(Arc::new(whole))).unwrap().1, "{old}");
     }
     // Who never stops does not keep the reader.
     let lengths = Mutex::new((0..200).map(|step| 32 + step % 2).collect());
     let growing = Arc::new(Growing { bytes, lengths });
-    assert!(read_header(&name, Arc::clone(&growing) as Arc<dyn Storage>).is_err());
+    assert!(read_header(reader(Arc::clone(&growing) as Arc<dyn Storage>)).is_err());
     assert!(growing.lengths.lock().unwrap().len() > 150);
 }

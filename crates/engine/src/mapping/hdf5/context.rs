@@ -67,11 +67,14 @@ pub(super) fn open_superblock(
     name: &Arc<str>,
     storage: Arc<dyn Storage>,
 ) -> Result<(MetadataReader, Superblock)> {
-    let reader = MetadataReader::new(Arc::clone(name), storage)?;
+    with_superblock(MetadataReader::new(Arc::clone(name), storage)?)
+}
+
+fn with_superblock(reader: MetadataReader) -> Result<(MetadataReader, Superblock)> {
     let Some(address) = find_superblock(&reader)? else {
         let shown = reader.fetch(0, reader.file_len().min(8))?;
         let kind = ErrorKind::UnknownFormat { first_bytes: shown.to_vec() };
-        return Err(Error::new(name, kind));
+        return Err(Error::new(reader.file(), kind));
     };
     let superblock = reader.structure(address, superblock::USUAL_BYTES as u64, |bytes| {
         Superblock::decode(bytes, address)
@@ -80,25 +83,25 @@ pub(super) fn open_superblock(
 }
 
 impl Context {
-    /// Opens what `storage` delivers; reads the superblock only.
+    /// Opens what `reader` delivers; reads the superblock only.
     pub(super) fn open(
-        name: &Arc<str>,
-        storage: Arc<dyn Storage>,
+        reader: MetadataReader,
         options: &OpenOptions,
         others: OtherFiles,
     ) -> Result<Arc<Self>> {
+        let (name, mut storage) = (Arc::clone(reader.file()), Arc::clone(reader.storage()));
         let beside = BesideWriter::new(Arc::clone(&storage));
-        let (mut storage, mut opened) = (Arc::clone(&storage), open_superblock(name, storage)?);
+        let mut opened = with_superblock(reader)?;
         // Behind the end there may be what a writer has committed and not yet changed in place.
         let (base, end) = (opened.1.base_address, opened.1.end_of_file_address);
         if opened.0.file_len() > end
             && let Some(committed) =
-                recovery::lay_over(name, &storage, base, end.saturating_sub(base))?
+                recovery::lay_over(&name, &storage, base, end.saturating_sub(base))?
         {
             storage = Arc::clone(&committed);
-            opened = open_superblock(name, committed)?;
+            opened = open_superblock(&name, committed)?;
         }
-        Ok(Arc::new(Self::of(name, storage, opened, options, others, beside)))
+        Ok(Arc::new(Self::of(&name, storage, opened, options, others, beside)))
     }
 
     pub(super) fn of(

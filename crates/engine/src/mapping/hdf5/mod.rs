@@ -63,7 +63,7 @@ pub(super) use stored::{stored_float, stored_integer};
 
 use crate::error::Result;
 use crate::file::OpenOptions;
-use crate::storage::Storage;
+use crate::storage::{MetadataReader, Storage};
 use context::Context;
 
 /// The objects of an open HDF5 file. Cheap to clone; may be used by many threads at once.
@@ -74,12 +74,12 @@ pub struct Objects {
 }
 
 impl Objects {
-    /// Opens what `storage` delivers: reads the superblock and the root group's header.
+    /// Opens what `reader` delivers: reads the superblock and the root group's header.
     ///
     /// # Errors
     /// There is no superblock, or the root group's header cannot be read.
-    pub fn open(name: &Arc<str>, storage: Arc<dyn Storage>, options: &OpenOptions) -> Result<Self> {
-        Self::of(Context::open(name, storage, options, Default::default())?)
+    pub fn open(reader: MetadataReader, options: &OpenOptions) -> Result<Self> {
+        Self::of(Context::open(reader, options, Default::default())?)
     }
 
     fn of(context: Arc<Context>) -> Result<Self> {

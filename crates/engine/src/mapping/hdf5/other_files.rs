@@ -14,8 +14,8 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use super::context::Context;
 use crate::error::{Error, ErrorKind, OtherFileReason, Result};
-use crate::storage::Storage;
 use crate::storage::reopening::ReopeningFile;
+use crate::storage::{MetadataReader, Storage};
 
 /// Files one file keeps open for what refers to them. A virtual data set over more files than
 /// that works too; the oldest are then opened again when they are needed again.
@@ -134,7 +134,8 @@ impl Context {
             files: Mutex::default(),
         };
         let name: Arc<str> = path.to_string_lossy().into();
-        let context = Context::open(&name, Arc::new(storage), &self.options, others)?;
+        let reader = MetadataReader::new(name, Arc::new(storage))?;
+        let context = Context::open(reader, &self.options, others)?;
         self.others.lock().keep(path, &context);
         Ok(context)
     }

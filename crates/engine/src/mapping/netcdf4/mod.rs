@@ -52,7 +52,7 @@ use super::once::Once;
 use super::{FileMapping, GroupMapping};
 use crate::error::Result;
 use crate::file::{Format, OpenOptions};
-use crate::storage::{Storage, storage_error};
+use crate::storage::MetadataReader;
 
 /// Groups in groups deeper than this are left out: walks over the tree recurse. Real files stay
 /// below 30.
@@ -82,15 +82,10 @@ struct NetCdf4File {
     contents: Arc<Contents>,
 }
 
-/// Opens what `storage` delivers as an HDF5 file: reads the superblock and the root group's header.
-pub(crate) fn open(
-    name: &Arc<str>,
-    storage: Arc<dyn Storage>,
-    options: &OpenOptions,
-) -> Result<Arc<dyn FileMapping>> {
-    let file_len = storage.len().map_err(|source| storage_error(name, 0, 0, source))?;
-    let objects = Objects::open(name, storage, options)?;
-    let paths = GROUP_PATHS + file_len / GROUP_BYTES;
+/// Opens what `reader` delivers as an HDF5 file: reads the superblock and the root group's header.
+pub(crate) fn open(reader: MetadataReader, options: &OpenOptions) -> Result<Arc<dyn FileMapping>> {
+    let paths = GROUP_PATHS + reader.file_len() / GROUP_BYTES;
+    let objects = Objects::open(reader, options)?;
     let root = Arc::new(GroupData::root(objects.root().clone(), objects.file_name(), paths));
     let contents = Contents {
         objects,

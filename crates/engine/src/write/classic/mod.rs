@@ -37,7 +37,7 @@ use self::relocation::Origin;
 use self::target::Target;
 use crate::error::{Error, ErrorKind, Result};
 use crate::mapping::classic::read_header;
-use crate::storage::{Durability, Storage, WritableStorage};
+use crate::storage::{Durability, MetadataReader, Storage, WritableStorage};
 
 /// Where the count of records stands.
 const RECORD_COUNT_ADDRESS: u64 = 4;
@@ -104,7 +104,8 @@ impl ClassicWriter {
         let mut writer = Self::create(file, storage, durability);
         writer.target.recover()?;
         let storage = Arc::clone(&writer.target.storage) as Arc<dyn Storage>;
-        let (mut header, records) = read_header(file, storage)?;
+        let reader = MetadataReader::new(Arc::clone(file), storage)?;
+        let (mut header, records) = read_header(reader)?;
         let record_count = records.record_count;
         header.record_count = RecordCount::Known(record_count);
         writer.places = places(&header, &records, true);

@@ -101,7 +101,7 @@ fn name() -> Arc<str> {
 /// What a reader finds in these bytes; `None` where they are no file.
 fn read(bytes: &[u8]) -> Option<Model> {
     let storage: Arc<dyn Storage> = Arc::new(Memory::new(bytes.to_vec()));
-    let (header, records) = read_header(&name(), storage).ok()?;
+    let (header, records) = read_header(MetadataReader::new(name(), storage).ok()?).ok()?;
     let mut values = BTreeMap::new();
     for (variable, place) in header.variables.iter().zip(places(&header, &records, true)) {
         let mut found = Vec::new();
