@@ -48,15 +48,22 @@ PATHS = ("target", "soft", "other/soft", "hard")
 
 
 def test_members_are_seen_by_every_link(linked):
-    """Where they were not listed before: as in netCDF4-python, a dict keeps what it has listed."""
+    """Also where they were listed before, and in dicts that were asked for then."""
     with isotach.Dataset(linked, "a") as dataset:
         target = dataset["target"]
+        before = {path: members(dataset[path]) for path in PATHS}
+        assert before["soft"] == before["other/soft"]
+        dicts = {path: dataset[path].variables for path in PATHS}
+        known = {path: dataset[path]["inner/w"] for path in PATHS}
         target.createDimension("time", None)
         target.createEnumType("i1", "color", {"red": 0})
         target.createVariable("new", "f4", ("time", "x"))[0:2] = 7
         target["inner"].createVariable("deep", "i4", ("x",))[:] = 5
         target.createGroup("added").createVariable("most", "i4", ("time",))
         target.renameVariable("v", "renamed")
+        assert all({*names} == {"renamed", "new"} for names in dicts.values())
+        assert all("v" not in names and len(names) == 2 for names in dicts.values())
+        assert all(dataset[path]["inner/w"] is known[path] for path in PATHS)
         told = members(target)
         assert told["variables"]["new"] == (("time", "x"), (2, 3))
         assert [members(dataset[path]) for path in PATHS] == [told] * 4

@@ -270,26 +270,43 @@ def test_refresh(tmp_path, format):
         reader.refresh()
 
 
-def test_refresh_that_met_half_a_change_is_made_up_for(tmp_path, monkeypatch):
+def test_refresh_that_fails_half_way_shows_what_was_there_before(tmp_path, monkeypatch):
     path = tmp_path / "half.nc"
     writer = write(path, 3, commit_interval=None)
+    writer.createGroup("late").createDimension("n", None)
+    writer.createVariable("late/v", "i4", ("n",))[:2] = 1
     writer.sync()
     with isotach.Dataset(path) as reader:
-        variable = reader["v"]
-        assert len(variable) == 3
+        dimension, variable, late = reader.dimensions["t"], reader["v"], reader["late/v"]
+        late_dimension = reader["late"].dimensions["n"]
+
+        def lengths():
+            return len(dimension), len(variable), len(late_dimension), len(late)
+
+        assert lengths() == (3, 3, 2, 2)
         writer["v"][3:5] = 7
+        writer["late/v"][2:4] = 7
+        writer.createVariable("new", "i4", ())
         writer.sync()
         # From then on the file's times tell that it did not change again.
         time.sleep(0.3)
+        present = isotach.Group._present_dimensions
 
         def fails(self, native):
-            raise OSError("half a change")
+            if self.path == "/late":
+                raise OSError("half a change")
+            return present(self, native)
 
         with monkeypatch.context() as half, pytest.raises(OSError, match="half a change"):
-            half.setattr(isotach.Variable, "_renew", fails)
+            half.setattr(isotach.Dataset, "_present_dimensions", fails)
             reader.refresh()
+        assert lengths() == (3, 3, 2, 2)
+        assert variable[:].shape == (3,)
+        assert "new" not in reader.variables
         assert reader.refresh()
-        assert len(variable) == 5
+        assert lengths() == (5, 5, 4, 4)
+        assert reader.dimensions["t"] is dimension
+        assert "new" in reader.variables
     writer.close()
 
 

@@ -7,13 +7,14 @@ import os
 import pathlib
 import posixpath
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NoReturn
 
 from isotach import _native, _opening
 from isotach._constants import NOT_VALID, READ_ONLY
 from isotach._dimension import Dimension
-from isotach._group_members import GroupMembers
+from isotach._group_members import GROUPS, VARIABLES, GroupMembers
 from isotach._lazy import CLOSED, LazyDict
 from isotach._settings import get_alignment
 from isotach._variable import DEFAULTS, Variable
@@ -31,6 +32,7 @@ class Dataset(GroupMembers):
         "__weakref__",
         "_attributes",
         "_dimensions",
+        "_dimensions_seen",
         "_ending",
         "_file",
         "_groups",
@@ -43,6 +45,7 @@ class Dataset(GroupMembers):
         "_settings",
         "_source",
         "_types",
+        "_types_seen",
         "_variables",
         "_writer",
         "auto_complex",
@@ -52,6 +55,7 @@ class Dataset(GroupMembers):
     _own_fields = __slots__
     _attributes: dict[str, Any] | None
     _dimensions: dict[str, Dimension] | None
+    _dimensions_seen: int | None
     _ending: Any
     _file: Any
     _groups: LazyDict[Group]
@@ -64,6 +68,7 @@ class Dataset(GroupMembers):
     _settings: dict[str, bool]
     _source: Any
     _types: list[Any] | None
+    _types_seen: int | None
     _variables: LazyDict[Variable]
     _writer: Any
     auto_complex: bool
@@ -172,11 +177,13 @@ class Dataset(GroupMembers):
         put(self, "_native", native)
         put(self, "_attributes", None)
         put(self, "_dimensions", None)
+        put(self, "_dimensions_seen", None)
         put(self, "_types", None)
+        put(self, "_types_seen", None)
         # A group whose dict is all that is left of it is still needed by the dict.
         me = weakref.ref(self) if self.keepweakref else lambda: self
-        put(self, "_variables", LazyDict(_names(me, "variable_names"), _maker(me, "_variable")))
-        put(self, "_groups", LazyDict(_names(me, "group_names"), _maker(me, "_group")))
+        put(self, "_variables", _lazy(me, "variable", VARIABLES))
+        put(self, "_groups", _lazy(me, "group", GROUPS))
 
     # What it is
 
@@ -273,43 +280,56 @@ class Dataset(GroupMembers):
         root: Dataset = self
         while root.parent is not None:
             root = root.parent
-        if root._session is not None or root._source[0][0] == "memory":
-            return False
-        is_object = root._source[0][0] == "object"
-        file = _opening.open_source(root._source[0]) if is_object else root._file.refresh()
-        if file is not None:
-            before = root._file
-            try:
-                root._renew(file, file.root())
-            except Exception:
-                # What was met in the midst of a change is asked for again the next time.
-                object.__setattr__(root, "_file", before)
-                raise
-        return file is not None
+        # What may fail is done first: all is shown as it was, or all as it is now.
+        renewal = root._found_anew()
+        for show in renewal:
+            show()
+        return bool(renewal)
 
-    def _renew(self, file: Any, native: Any) -> None:
-        """Shows this group as it is in `file`."""
+    def _found_anew(self) -> list[Callable[[], object]]:
+        """What shows what is known of the file as it is now; empty where nothing has changed."""
+        if self._session is not None or self._source[0][0] == "memory":
+            return []
+        is_object = self._source[0][0] == "object"
+        file = _opening.open_source(self._source[0]) if is_object else self._file.refresh()
+        if file is None:
+            return []
+        return list(self._renewal(file, _opening.kind_of(file), file.root()))
+
+    def _renewal(
+        self, file: Any, kind: tuple[str, str], native: Any
+    ) -> Iterator[Callable[[], object]]:
+        """What shows this group, and what is known in it, as they are in `file`; it cannot fail."""
+        if native is None:
+            yield self._close
+            return
+        found = None if self._dimensions is None else self._present_dimensions(native)
+        variables = self._variables.made_by_name()
+        present = {name: native.variable(name) for name in variables}
+        groups = self._groups.made_by_name()
+        below = {name: native.group(name) for name in groups}
+        yield lambda: self._renew(file, kind, native, found)
+        for name, variable in variables.items():
+            yield partial(variable._renew, present[name])
+        yield partial(self._variables.renew, _there(present))
+        for name, group in groups.items():
+            yield from group._renewal(file, kind, below[name])
+        yield partial(self._groups.renew, _there(below))
+
+    def _renew(
+        self, file: Any, kind: tuple[str, str], native: Any, found: dict[str, Dimension] | None
+    ) -> None:
         put = object.__setattr__
         put(self, "_file", file)
-        put(self, "_kind", _opening.kind_of(file))
+        put(self, "_kind", kind)
         put(self, "_native", native)
         put(self, "_attributes", None)
         put(self, "_types", None)
-        known = self._dimensions
-        put(self, "_dimensions", None)
-        for name, dimension in (known or {}).items():
-            if name in self.dimensions:
-                self.dimensions[name] = dimension._renewed(self.dimensions[name])
-        self._variables.renew(lambda name, made: made._renew(native.variable(name)))
-        self._groups.renew(lambda name, made: made._renewed(file, native.group(name)))
-
-    def _renewed(self, file: Any, native: Any) -> bool:
-        """The same, where the group is still there: tells whether it is."""
-        if native is None:
-            self._close()
-            return False
-        self._renew(file, native)
-        return True
+        if found is not None:
+            for name, dimension in (self._dimensions or {}).items():
+                if name in found:
+                    found[name] = dimension._renewed(found[name])
+        put(self, "_dimensions", found)
 
     def _close(self) -> None:
         for variable in self._variables.made():
@@ -498,15 +518,18 @@ def _group_of(parent: Dataset, name: str) -> Group:
     return parent.groups[name]
 
 
-def _names(me: Callable[[], Any], method: str) -> Any:
+def _there(found: dict[str, Any]) -> set[str]:
+    return {name for name, native in found.items() if native is not None}
+
+
+def _lazy(me: Callable[[], Any], what: str, kind: int) -> LazyDict[Any]:
     def names() -> Any:
-        return getattr(me()._native, method)()
+        return getattr(me()._native, f"{what}_names")()
 
-    return names
-
-
-def _maker(me: Callable[[], Any], method: str) -> Any:
     def make(name: str) -> Any:
-        return getattr(me(), method)(name)
+        return getattr(me(), f"_{what}")(name)
 
-    return make
+    def revision() -> Any:
+        return me()._revision(kind)
+
+    return LazyDict(names, make, revision)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from isotach._attributes import Attributes
 from isotach._dimension import Dimension
+from isotach._lazy import CLOSED
 from isotach._types import CompoundType, EnumType, VLType, user_type
 from isotach._variable import Variable, _find_dimension
 
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from isotach._lazy import LazyDict
 
 
+#: Kinds of members, by their place among the native part's revisions.
+DIMENSIONS, TYPES, VARIABLES, GROUPS = range(4)
+
+
 class GroupMembers(Attributes):
     """What a `Dataset` and its groups can do with what is in them."""
 
@@ -24,11 +29,13 @@ class GroupMembers(Attributes):
 
     if TYPE_CHECKING:
         _dimensions: dict[str, Dimension] | None
+        _dimensions_seen: int | None
         _file: Any
         _groups: LazyDict[Group]
         _path: str
         _settings: dict[str, bool]
         _types: list[Any] | None
+        _types_seen: int | None
         _variables: LazyDict[Variable]
         _writer: Any
         auto_complex: bool
@@ -55,29 +62,54 @@ class GroupMembers(Attributes):
         # Special ones such as _NCProperties.
         return self._native.attribute(name) if name.startswith("_") else None
 
+    def _revision(self, kind: int) -> int | None:
+        """The next number after every change among its members, also by other paths that lead to
+        the group; None where nothing changes.
+        """
+        writer = self._writer
+        if writer is None or writer is CLOSED:
+            return None
+        revision: int = writer.member_revisions()[kind]
+        return revision
+
     # What is in it
 
     @property
     def variables(self) -> dict[str, Variable]:
         """Its variables by name."""
-        return self._variables
+        return self._variables if self._writer is None else self._variables.current()
 
     @property
     def groups(self) -> dict[str, Group]:
         """Its groups by name."""
-        return self._groups
+        return self._groups if self._writer is None else self._groups.current()
 
     @property
     def dimensions(self) -> dict[str, Dimension]:
         """Its dimensions by name."""
-        found: dict[str, Dimension] | None = self._dimensions
-        if found is None:
-            found = {
-                name: Dimension(self, name, length, unlimited=unlimited, defined=True)
-                for name, length, unlimited, _ in self._native.dimensions()
-            }
-            object.__setattr__(self, "_dimensions", found)
+        known: dict[str, Dimension] | None = self._dimensions
+        now = None if self._writer is None else self._revision(DIMENSIONS)
+        if known is not None and (now is None or now == self._dimensions_seen):
+            return known
+        found = self._present_dimensions(self._native)
+        if known is not None:
+            found = {name: known.get(name, dimension) for name, dimension in found.items()}
+            # Who has asked for them before has this dict.
+            known.clear()
+            known.update(found)
+            found = known
+        self._set_dimensions(found, now)
         return found
+
+    def _present_dimensions(self, native: Any) -> dict[str, Dimension]:
+        return {
+            name: Dimension(self, name, length, unlimited=unlimited, defined=True)
+            for name, length, unlimited, _ in native.dimensions()
+        }
+
+    def _set_dimensions(self, found: dict[str, Dimension], revision: int | None) -> None:
+        object.__setattr__(self, "_dimensions", found)
+        object.__setattr__(self, "_dimensions_seen", revision)
 
     @property
     def cmptypes(self) -> dict[str, CompoundType]:
@@ -95,10 +127,11 @@ class GroupMembers(Attributes):
         return self._types_of(EnumType)
 
     def _types_of(self, kind: type[Any]) -> dict[str, Any]:
-        found = self._types
-        if found is None:
+        found, now = self._types, self._revision(TYPES)
+        if found is None or (now is not None and now != self._types_seen):
             found = [user_type(described, file=self._file) for described in self._native.types()]
             object.__setattr__(self, "_types", found)
+            object.__setattr__(self, "_types_seen", now)
         return {user.name: user for user in found or () if isinstance(user, kind)}
 
     def _variable(self, name: str) -> Variable | None:
@@ -213,9 +246,10 @@ class GroupMembers(Attributes):
 
         `RuntimeError` where there is one of that name, or the format has no second unlimited one.
         """
-        dimensions = self.dimensions
-        dimensions[dimname] = Dimension(self, dimname, size=size)
-        return dimensions[dimname]
+        dimensions, seen = self.dimensions, self._dimensions_seen
+        defined = dimensions[dimname] = Dimension(self, dimname, size=size)
+        self._set_dimensions(dimensions, None if seen is None else seen + 1)
+        return defined
 
     def createVariable(
         self, varname: str, datatype: Any, dimensions: Any = (), *args: Any, **kwargs: Any
@@ -276,13 +310,11 @@ class GroupMembers(Attributes):
         Strings in it are arrays of characters; compound members are of types that are there.
         """
         defined = CompoundType(self, datatype, datatype_name)
-        object.__setattr__(self, "_types", None)
         return defined
 
     def createVLType(self, datatype: Any, datatype_name: str) -> VLType:
         """Defines a type of sequences of any length of numbers of the dtype `datatype`."""
         defined = VLType(self, datatype, datatype_name)
-        object.__setattr__(self, "_types", None)
         return defined
 
     def createEnumType(
@@ -290,7 +322,6 @@ class GroupMembers(Attributes):
     ) -> EnumType:
         """Defines a type of named integers of a dtype; `enum_dict` has their values."""
         defined = EnumType(self, datatype, datatype_name, enum_dict)
-        object.__setattr__(self, "_types", None)
         return defined
 
     def renameDimension(self, oldname: str, newname: str) -> None:
@@ -298,8 +329,10 @@ class GroupMembers(Attributes):
         self._writing()
         if oldname not in self.dimensions:
             raise KeyError(f"{oldname} not a valid dimension name")
-        self.dimensions[oldname]._rename(newname)
-        self.dimensions[newname] = self.dimensions.pop(oldname)
+        dimensions, seen = self.dimensions, self._dimensions_seen
+        dimensions[oldname]._rename(newname)
+        dimensions[newname] = dimensions.pop(oldname)
+        self._set_dimensions(dimensions, None if seen is None else seen + 1)
 
     def renameVariable(self, oldname: str, newname: str) -> None:
         """Renames a variable; `KeyError` where there is none."""
@@ -309,7 +342,7 @@ class GroupMembers(Attributes):
         # What is not known yet would be looked for by its old name.
         self._variables.fill()
         self.variables[oldname]._rename(newname)
-        self.variables[newname] = self.variables.pop(oldname)
+        self._variables.rename(oldname, newname)
 
     def renameGroup(self, oldname: str, newname: str) -> None:
         """Renames a group; `KeyError` where there is none."""
@@ -319,7 +352,7 @@ class GroupMembers(Attributes):
         self._groups.fill()
         group = self.groups[oldname]
         group._writer.rename(newname)
-        self.groups[newname] = self.groups.pop(oldname)
+        self._groups.rename(oldname, newname)
         group._moved(self, newname)
 
     def _moved(self, parent: GroupMembers, name: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, ItemsView, Iterator, KeysView, Sequence, ValuesView
+from collections.abc import Callable, Container, ItemsView, Iterator, KeysView, Sequence, ValuesView
 from typing import Any, NoReturn, TypeVar
 
 from isotach._constants import NOT_VALID
@@ -15,24 +15,66 @@ class LazyDict(dict[str, V]):
     """A dict of what is in a group.
 
     A value is made when it is first asked for by its name; everything, in the file's order, when
-    all of it is asked for. Then it is a dict as any other.
+    all of it is asked for. Then it is a dict as any other, until something comes to the group or
+    gets another name by another path that leads there.
     """
 
-    __slots__ = ("_filled", "_lock", "_make", "_names")
+    __slots__ = ("_filled", "_lock", "_make", "_names", "_revision", "_seen")
 
-    def __init__(self, names: Callable[[], Sequence[str]], make: Callable[[str], V | None]) -> None:
-        """`make` gives None for a name that there is not."""
+    def __init__(
+        self,
+        names: Callable[[], Sequence[str]],
+        make: Callable[[str], V | None],
+        revision: Callable[[], int | None],
+    ) -> None:
+        """`make` gives None for a name that there is not, `revision` the next number after every
+        change of what there is, or None where nothing changes.
+        """
         super().__init__()
         self._names = names
         self._make = make
         self._lock = threading.RLock()
         self._filled = False
+        self._revision = revision
+        self._seen = revision()
+
+    def current(self) -> LazyDict[V]:
+        """This dict, after it has forgotten what is not there any more."""
+        now = self._revision()
+        if now is not None and now != self._seen:
+            with self._lock:
+                names = set(self._names())
+                for name in [known for known in dict.keys(self) if known not in names]:
+                    dict.__delitem__(self, name)
+                self._filled = False
+                self._seen = now
+        return self
+
+    def __setitem__(self, key: str, value: V) -> None:
+        """Puts in what has just been defined."""
+        with self._lock:
+            dict.__setitem__(self, key, value)
+            self._count_change()
+
+    def rename(self, old: str, new: str) -> None:
+        """Follows what has just been renamed; everything has been made before."""
+        with self._lock:
+            dict.__setitem__(self, new, dict.pop(self, old))
+            self._count_change()
+
+    def _count_change(self) -> None:
+        if self._seen is not None:
+            self._seen += 1
+
+    def _is_whole(self) -> bool:
+        return self.current()._filled
 
     def __missing__(self, key: str) -> V:
         with self._lock:
             if dict.__contains__(self, key):
                 return dict.__getitem__(self, key)
-            value = None if self._filled or not isinstance(key, str) else self._make(key)
+            is_known = self._is_whole() or not isinstance(key, str)
+            value = None if is_known else self._make(key)
             if value is None:
                 raise KeyError(key)
             dict.__setitem__(self, key, value)
@@ -40,7 +82,7 @@ class LazyDict(dict[str, V]):
 
     def fill(self) -> None:
         """Makes everything that was not asked for yet."""
-        if self._filled:
+        if self._is_whole():
             return
         with self._lock:
             if self._filled:
@@ -55,18 +97,23 @@ class LazyDict(dict[str, V]):
             dict.update(self, everything)
             self._filled = True
 
-    def renew(self, is_there: Callable[[str, V], bool]) -> None:
-        """Forgets what there is: only values that were made, and still are there, stay."""
+    def renew(self, kept: Container[str]) -> None:
+        """Forgets what there is: only values that were made, and are kept, stay."""
         with self._lock:
-            kept = {name: made for name, made in dict.items(self) if is_there(name, made)}
+            left = {name: made for name, made in dict.items(self) if name in kept}
             dict.clear(self)
-            dict.update(self, kept)
+            dict.update(self, left)
             self._filled = False
 
     def made(self) -> list[V]:
         """The values that have been asked for so far."""
         with self._lock:
             return list(dict.values(self))
+
+    def made_by_name(self) -> dict[str, V]:
+        """The same by their names."""
+        with self._lock:
+            return dict(dict.items(self))
 
     def get(self, key: str, default: Any = None) -> Any:
         """The value of `key`, or `default`."""
@@ -76,16 +123,16 @@ class LazyDict(dict[str, V]):
             return default
 
     def __contains__(self, key: object) -> bool:
-        if dict.__contains__(self, key) or self._filled or not isinstance(key, str):
+        if dict.__contains__(self, key) or self._is_whole() or not isinstance(key, str):
             return dict.__contains__(self, key)
         # One name is looked up: listing all of them may cost much more.
         return self.get(key) is not None
 
     def __len__(self) -> int:
-        return dict.__len__(self) if self._filled else len(self._names())
+        return dict.__len__(self) if self._is_whole() else len(self._names())
 
     def __iter__(self) -> Iterator[str]:
-        return dict.__iter__(self) if self._filled else iter(tuple(self._names()))
+        return dict.__iter__(self) if self._is_whole() else iter(tuple(self._names()))
 
     def __reversed__(self) -> Iterator[str]:
         return reversed(tuple(self))
@@ -93,7 +140,7 @@ class LazyDict(dict[str, V]):
     # Views of a dict's own know nothing of what has not been made yet.
     def keys(self) -> KeysView[str]:  # type: ignore[override]
         """The names."""
-        return dict.keys(self) if self._filled else KeysView(self)
+        return dict.keys(self) if self._is_whole() else KeysView(self)
 
     def values(self) -> ValuesView[V]:  # type: ignore[override]
         """All values, in the file's order."""

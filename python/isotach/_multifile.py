@@ -24,6 +24,7 @@ class MFDataset(Dataset):
         "_along",
         "_excluded",
         "_files",
+        "_is_spanned",
         "_lengths",
         "_master",
         "_parts",
@@ -123,6 +124,7 @@ class MFDataset(Dataset):
         dimensions[self._along] = _Dimension(self._along, lengths)
         object.__setattr__(self, "_spanned_dimensions", dimensions)
         object.__setattr__(self, "_spanned", spanned)
+        object.__setattr__(self, "_is_spanned", True)
 
     def refresh(self) -> bool:
         """Shows all files as their newest commits have them; see `Dataset.refresh`.
@@ -130,12 +132,14 @@ class MFDataset(Dataset):
         Joined variables that were asked for before go on to the new ends. The list of files stays
         what it was.
         """
-        is_new = super().refresh()
-        for part in self._parts:
-            is_new |= part.refresh()
-        if is_new:
+        self._check()
+        renewal = [show for file in (self, *self._parts) for show in file._found_anew()]
+        for show in renewal:
+            show()
+        if renewal or not self._is_spanned:
+            object.__setattr__(self, "_is_spanned", False)
             self._span()
-        return is_new
+        return bool(renewal)
 
     @property
     def variables(self) -> Any:

@@ -487,8 +487,8 @@ class Variable(Attributes):
     def __reduce__(self) -> tuple[Any, ...]:
         return (_of, (self._grp, self._name, dict(self._settings)))
 
-    def _renew(self, native: _native.Variable | None) -> bool:
-        """Shows the variable as it is in the file now; tells whether it is still there."""
+    def _renew(self, native: _native.Variable | None) -> None:
+        """Shows the variable as it is in the file now; None where it is not there any more."""
         put = object.__setattr__
         with _changing:
             put(self, "_native", CLOSED if native is None else native)
@@ -496,7 +496,6 @@ class Variable(Attributes):
             put(self, "_read", None)
             put(self, "_raw_read", None)
             put(self, "_type", None)
-        return native is not None
 
     def _close(self) -> None:
         self._describe_quietly()

@@ -47,6 +47,6 @@ pub use storage::Durability;
 pub use variable::{Endianness, FilterUse, StorageInfo, StorageKind, Variable};
 pub use writer::{
     Alignment, AttributeValue, CreateOptions, DimensionHandle, EditOptions, Fill, FilterRequest,
-    GroupWriter, HeaderRoom, Layout, Overwrite, Quantization, VariableOptions, VariableWriter,
-    Writer,
+    GroupWriter, HeaderRoom, Layout, MemberRevisions, Overwrite, Quantization, VariableOptions,
+    VariableWriter, Writer,
 };

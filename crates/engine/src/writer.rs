@@ -24,7 +24,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use attributes::AttributeValue;
-pub use group::GroupWriter;
+pub use group::{GroupWriter, MemberRevisions};
 pub use options::{
     Alignment, CreateOptions, EditOptions, Fill, FilterRequest, HeaderRoom, Layout, Overwrite,
     Quantization, VariableOptions,

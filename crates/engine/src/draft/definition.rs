@@ -201,7 +201,7 @@ impl Draft {
         if self.dimension(id)?.is_elsewhere {
             return Err(DefinitionFault::NotWritable { name: from.to_string() });
         }
-        rename_key(&mut self.free_dimension_name(group, &to)?.dimensions, &from, &to);
+        self.free_dimension_name(group, &to)?.dimensions.rename(&from, &to);
         self.touch(Item::Dimension(id));
         if let Some(Some(dimension)) = self.dimensions.get_mut(id.0) {
             (dimension.name, dimension.name_room) = (to, name_room);
@@ -229,7 +229,7 @@ impl Draft {
             (variable.group, Arc::clone(&variable.name), variable.name_room)
         };
         let name_room = rules::name_room(self.holds_header, (&from, name_room), &to)?;
-        rename_key(&mut self.free_name(group, &to)?.variables, &from, &to);
+        self.free_name(group, &to)?.variables.rename(&from, &to);
         self.touch(Item::Variable(id));
         if let Some(Some(variable)) = self.variables.get_mut(id.0) {
             (variable.name, variable.name_room) = (to, name_room);
@@ -245,7 +245,7 @@ impl Draft {
             let parent = group.parent.ok_or(DefinitionFault::RootGroup)?;
             (parent, Arc::clone(&group.name))
         };
-        rename_key(&mut self.unshared_name(parent, &to)?.groups, &from, &to);
+        self.unshared_name(parent, &to)?.groups.rename(&from, &to);
         let creation = self.next_creation();
         let is_stored = !self.placeless.contains(&Item::Group(id));
         let group = self.group_mut(id)?;
@@ -263,7 +263,7 @@ impl Draft {
             let variable = self.variable(id)?;
             (variable.group, Arc::clone(&variable.name))
         };
-        self.members_mut(group)?.variables.shift_remove(&name);
+        self.members_mut(group)?.variables.remove(&name);
         self.remove_variables(&[id]);
         Ok(())
     }
@@ -315,7 +315,7 @@ impl Draft {
         let group = self.group(id)?;
         let (parent, name) =
             (group.parent.ok_or(DefinitionFault::RootGroup)?, Arc::clone(&group.name));
-        self.members_mut(parent)?.groups.shift_remove(&name);
+        self.members_mut(parent)?.groups.remove(&name);
         self.remove_group(id);
         Ok(())
     }
@@ -558,13 +558,4 @@ fn check_here(group: &GroupDraft) -> Defined<()> {
 
 fn in_use(what: &'static str, name: &str) -> DefinitionFault {
     DefinitionFault::NameInUse { what, name: name.to_owned() }
-}
-
-/// The same place under another name.
-fn rename_key<V>(map: &mut indexmap::IndexMap<Arc<str>, V>, from: &str, to: &Arc<str>) {
-    let renamed = std::mem::take(map).into_iter().map(|(name, value)| {
-        let name = if &*name == from { Arc::clone(to) } else { name };
-        (name, value)
-    });
-    *map = renamed.collect();
 }

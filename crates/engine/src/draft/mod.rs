@@ -12,6 +12,7 @@
 mod attributes;
 mod definition;
 mod existing;
+mod members;
 mod order;
 mod rules;
 pub(crate) mod view;
@@ -19,12 +20,12 @@ pub(crate) mod view;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use indexmap::IndexMap;
 use isotach_model::convert::Rules;
 use isotach_model::{DataType, UserType};
 
 pub(crate) use attributes::{AttributeList, DraftAttribute};
 pub(crate) use definition::{AttributeOwner, FILL_VALUE};
+use members::Members;
 
 use crate::attribute::Attribute;
 use crate::error::DefinitionFault;
@@ -103,10 +104,10 @@ pub(crate) struct GroupDraft {
     pub(crate) parent: Option<GroupId>,
     pub(crate) creation: u64,
     pub(crate) attributes: AttributeList,
-    pub(crate) dimensions: IndexMap<Arc<str>, DimensionId>,
-    pub(crate) types: IndexMap<Arc<str>, TypeId>,
-    pub(crate) variables: IndexMap<Arc<str>, VariableId>,
-    pub(crate) groups: IndexMap<Arc<str>, GroupId>,
+    pub(crate) dimensions: Members<DimensionId>,
+    pub(crate) types: Members<TypeId>,
+    pub(crate) variables: Members<VariableId>,
+    pub(crate) groups: Members<GroupId>,
     /// Whether anything in it was defined, renamed or deleted since the file was opened.
     pub(crate) members_changed: bool,
     /// Whether only a soft or external link leads to it, or a second hard one: nothing can be changed
@@ -420,10 +421,10 @@ impl GroupDraft {
             parent,
             creation,
             attributes: AttributeList::default(),
-            dimensions: IndexMap::new(),
-            types: IndexMap::new(),
-            variables: IndexMap::new(),
-            groups: IndexMap::new(),
+            dimensions: Members::default(),
+            types: Members::default(),
+            variables: Members::default(),
+            groups: Members::default(),
             members_changed: false,
             is_elsewhere: false,
             twin: None,

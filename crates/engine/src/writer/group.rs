@@ -16,6 +16,20 @@ pub struct GroupWriter {
     pub(super) id: GroupId,
 }
 
+/// Tells lists of a group's members apart: each number is the next one after every definition, renaming and
+/// deletion of that kind, by whichever path it came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemberRevisions {
+    /// Of dimensions.
+    pub dimensions: u64,
+    /// Of user-defined types.
+    pub types: u64,
+    /// Of variables.
+    pub variables: u64,
+    /// Of groups.
+    pub groups: u64,
+}
+
 impl GroupWriter {
     pub(super) fn new(session: Arc<Session>, id: GroupId) -> Self {
         Self { session, id }
@@ -88,6 +102,19 @@ impl GroupWriter {
             .session
             .look(|draft| Ok(draft.with_members_of(self.id)?.variables.get(name).copied()))?;
         Ok(found.map(|id| VariableWriter::new(Arc::clone(&self.session), id)))
+    }
+
+    /// Which lists of its members are the present ones.
+    pub fn member_revisions(&self) -> Result<MemberRevisions> {
+        self.session.look(|draft| {
+            let group = draft.with_members_of(self.id)?;
+            Ok(MemberRevisions {
+                dimensions: group.dimensions.revision(),
+                types: group.types.revision(),
+                variables: group.variables.revision(),
+                groups: group.groups.revision(),
+            })
+        })
     }
 
     /// Renames this group.

@@ -94,6 +94,13 @@ impl NativeGroupWriter {
         Ok(found.map(|group| Self::new(self.writer.clone(), group)))
     }
 
+    /// Which lists of its members are the present ones: of dimensions, types, variables and groups.
+    fn member_revisions(&self, py: Python<'_>) -> PyResult<(u64, u64, u64, u64)> {
+        let found = py.detach(|| self.group.member_revisions());
+        let found = found.map_err(|error| to_python(&error))?;
+        Ok((found.dimensions, found.types, found.variables, found.groups))
+    }
+
     /// Whether there is a type of that name in this group.
     fn has_type(&self, py: Python<'_>, name: &str) -> PyResult<bool> {
         let found = py.detach(|| self.group.find_type(name)).map_err(|error| to_python(&error))?;
