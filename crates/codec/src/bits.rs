@@ -15,6 +15,9 @@ pub(crate) struct BitReader<'a> {
 const REFILLED: u32 = 56;
 
 impl<'a> BitReader<'a> {
+    /// Bits that one refill is enough for.
+    pub(crate) const AT_ONCE: u32 = REFILLED;
+
     pub(crate) fn new(input: &'a [u8]) -> Self {
         Self { input, next: 0, window: 0, count: 0 }
     }
@@ -47,6 +50,7 @@ impl<'a> BitReader<'a> {
     }
 
     /// Counts zeros up to the next one, which it passes ("fundamental sequence").
+    #[inline]
     pub(crate) fn take_unary(&mut self) -> Option<u32> {
         let mut zeros = 0_u32;
         loop {
@@ -124,6 +128,37 @@ impl<'a> BitWriter<'a> {
         self.put(1, zeros % 32 + 1);
     }
 
+    /// Puts the lowest `count` bits of all `numbers`, at most 32 of each.
+    pub(crate) fn put_all(&mut self, numbers: &[u32], count: u32) {
+        if count == 0 {
+            return;
+        }
+        let mask = u32::MAX >> (32 - count);
+        for some in numbers.chunks((32 / count) as usize) {
+            let joined = |all, number: &u32| all << count | u64::from(number & mask);
+            self.put(some.iter().fold(0, joined), count * some.len() as u32);
+        }
+    }
+
+    /// Puts all `numbers` as zeros and a one each.
+    pub(crate) fn put_all_unary(&mut self, numbers: impl Iterator<Item = u32>) {
+        let (mut bits, mut count) = (0, 0);
+        for zeros in numbers {
+            if zeros >= 32 - count {
+                self.put(bits, count);
+                (bits, count) = (0, 0);
+            }
+            match zeros {
+                0..32 => {
+                    bits = bits << (zeros + 1) | 1;
+                    count += zeros + 1;
+                }
+                _ => self.put_unary(zeros),
+            }
+        }
+        self.put(bits, count);
+    }
+
     /// Writes what is left, the last byte filled up with zeros.
     pub(crate) fn finish(self) {
         let bytes = ((self.window << (32 - self.count)) as u32).to_be_bytes();
@@ -164,6 +199,11 @@ mod tests {
             writer.put(bits, count);
             writer.put_unary(count * 3);
         }
+        let many: Vec<u32> = (0..200).map(|number| number * 7 % 41).collect();
+        for count in 0..=32 {
+            writer.put_all(&many, count);
+            writer.put_all_unary(many.iter().copied());
+        }
         writer.finish();
         let mut reader = BitReader::new(&output[1..]);
         for (bits, count) in numbers {
@@ -172,6 +212,11 @@ mod tests {
                 (reader.take(count), reader.take_unary()),
                 (Some(expected), Some(count * 3))
             );
+        }
+        for count in 0..=32 {
+            let low = |number: u32| u64::from(number) & ((1 << count) - 1);
+            assert!(many.iter().all(|&number| reader.take(count) == Some(low(number))));
+            assert!(many.iter().all(|&number| reader.take_unary() == Some(number)));
         }
         assert!(reader.take(8).is_none());
     }

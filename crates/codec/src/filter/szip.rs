@@ -12,7 +12,7 @@
 
 use crate::bits::{BitReader, BitWriter};
 use crate::error::ErrorKind;
-use crate::filter::simd;
+use crate::filter::{shuffle, simd};
 use crate::uninit::{Output, fill_vec, reserve};
 
 /// Options mask: samples are stored most significant byte first.
@@ -42,21 +42,21 @@ pub(crate) fn decode(
     let Some((length, coded)) = input.split_first_chunk::<LENGTH_LEN>() else {
         return Err(ErrorKind::Corrupt { what: "the decoded length is cut off", at_byte: 0 });
     };
-    let decoded = output.extend_zeroed(u32::from_le_bytes(*length) as usize)?;
+    let len = u32::from_le_bytes(*length) as usize;
     let mut decoder = LineDecoder::new(&layout, coded);
     if layout.word_bytes == 1 {
-        return decoder.decode_into(decoded);
+        return decoder.decode_into(output.extend_zeroed(len)?);
     }
-    // Bounded: as long as `decoded`, which the caller's limit admitted.
-    let mut rows = vec![0; decoded.len()];
+    if len > output.remaining() {
+        return Err(output.too_long(len as u64));
+    }
+    let mut rows = vec![0; len];
     decoder.decode_into(&mut rows)?;
-    let words = decoded.len() / layout.word_bytes;
-    for (byte, row) in rows.chunks_exact(words.max(1)).take(layout.word_bytes).enumerate() {
-        for (place, &value) in decoded[byte..].iter_mut().step_by(layout.word_bytes).zip(row) {
-            *place = value;
-        }
-    }
-    Ok(())
+    let words = len / layout.word_bytes;
+    output.extend_with(words * layout.word_bytes, |place| {
+        shuffle::unshuffle_range(&rows, layout.word_bytes, words, 0, words, place)
+    })?;
+    output.extend_zeroed(len % layout.word_bytes).map(|_| ())
 }
 
 /// Encodes `input` behind its length.
@@ -244,9 +244,16 @@ impl<'a> LineDecoder<'a> {
         for _ in first..self.layout.block as usize {
             self.block.push(self.bits.take_unary()?.checked_shl(low_bits)?);
         }
-        if low_bits > 0 {
-            for sample in &mut self.block[first..] {
-                *sample = sample.wrapping_add(self.bits.take(low_bits)? as u32);
+        if low_bits == 0 {
+            return Some(());
+        }
+        // As many at once as surely come with one call.
+        let at_once = (BitReader::AT_ONCE / low_bits) as usize;
+        for samples in self.block[first..].chunks_mut(at_once) {
+            let mut all = self.bits.take(low_bits * samples.len() as u32)?;
+            for sample in samples.iter_mut().rev() {
+                *sample = sample.wrapping_add(all as u32 & ((1 << low_bits) - 1));
+                all >>= low_bits;
             }
         }
         Some(())
@@ -293,6 +300,10 @@ impl<'a> LineDecoder<'a> {
     /// Writes as many of the block's samples as `place` holds.
     fn write_block(&self, place: &mut [u8]) {
         let size = self.layout.sample_bytes;
+        if size == 1 {
+            place.iter_mut().zip(&self.block).for_each(|(byte, &value)| *byte = value as u8);
+            return;
+        }
         for (sample, value) in place.chunks_exact_mut(size).zip(&self.block) {
             if self.layout.most_significant_first {
                 sample.copy_from_slice(&value.to_be_bytes()[4 - size..]);
@@ -314,13 +325,10 @@ fn undo_differences(samples: &mut [u32], previous: &mut u32, bits: u32) {
         let number = *sample;
         let mask = if *previous & middle != 0 { max } else { 0 };
         let half = (number >> 1) + (number & 1);
-        *previous = if half > mask ^ *previous {
-            mask ^ number
-        } else if number & 1 == 0 {
-            previous.wrapping_add(half)
-        } else {
-            previous.wrapping_sub(half)
-        };
+        // All three are made, and one is chosen: nobody can guess which it will be.
+        let sign = (number & 1).wrapping_neg();
+        let beside = previous.wrapping_add((half ^ sign).wrapping_sub(sign));
+        *previous = if half > mask ^ *previous { mask ^ number } else { beside };
         *sample = *previous;
     }
 }
@@ -333,11 +341,8 @@ fn fold_differences(samples: &mut [u32], previous: &mut u32, bits: u32) {
         let difference = value.abs_diff(*previous);
         // How far both sides reach.
         let both = (*previous).min(max - *previous);
-        *sample = match (difference > both, value >= *previous) {
-            (true, _) => both + difference,
-            (false, true) => 2 * difference,
-            (false, false) => 2 * difference - 1,
-        };
+        let folded = (2 * difference).wrapping_sub(u32::from(value < *previous));
+        *sample = if difference > both { both + difference } else { folded };
         *previous = value;
     }
 }
@@ -397,7 +402,11 @@ impl<'a> LineEncoder<'a> {
         let layout = self.layout;
         let mask = u32::MAX >> (32 - layout.sample_bits);
         self.block.clear();
-        for bytes in samples.chunks_exact(layout.sample_bytes) {
+        if layout.sample_bytes == 1 {
+            self.block.extend(samples.iter().map(|&byte| u32::from(byte) & mask));
+        }
+        let wider = if layout.sample_bytes == 1 { &[] } else { samples };
+        for bytes in wider.chunks_exact(layout.sample_bytes) {
             let mut sample = [0; 4];
             if layout.most_significant_first {
                 sample[4 - bytes.len()..].copy_from_slice(bytes);
@@ -453,13 +462,11 @@ impl<'a> LineEncoder<'a> {
         self.write_reference(reference);
         let (bits, coded) = (&mut self.bits, &self.block[coded_from..]);
         match coding {
-            Coding::Uncompressed => {
-                coded.iter().for_each(|&sample| bits.put(sample.into(), self.layout.sample_bits));
-            }
-            Coding::Pairs => pairs(&self.block).for_each(|(_, number)| bits.put_unary(number)),
+            Coding::Uncompressed => bits.put_all(coded, self.layout.sample_bits),
+            Coding::Pairs => bits.put_all_unary(pairs(&self.block).map(|(_, number)| number)),
             Coding::Split(low_bits) => {
-                coded.iter().for_each(|sample| bits.put_unary(sample >> low_bits));
-                coded.iter().for_each(|&sample| bits.put(sample.into(), low_bits));
+                bits.put_all_unary(coded.iter().map(|sample| sample >> low_bits));
+                bits.put_all(coded, low_bits);
             }
         }
     }
@@ -470,10 +477,14 @@ impl<'a> LineEncoder<'a> {
         let mut best = Coding::Uncompressed;
         let mut best_bits = count * u64::from(self.layout.sample_bits);
         for low_bits in 0..(1 << self.layout.id_bits) - 2 {
-            let unary: u64 = coded.iter().map(|&sample| u64::from(sample >> low_bits) + 1).sum();
-            let bits = unary + count * u64::from(low_bits);
+            let zeros = sum_above(coded, low_bits, self.layout.sample_bits);
+            let bits = zeros + count * u64::from(low_bits + 1);
             if bits < best_bits {
                 (best, best_bits) = (Coding::Split(low_bits), bits);
+            }
+            // One more low bit costs `count` and saves at most these.
+            if zeros <= count {
+                break;
             }
         }
         if pairs(&self.block).all(|(sum, _)| sum <= MAX_PAIR_SUM.into()) {
@@ -483,6 +494,15 @@ impl<'a> LineEncoder<'a> {
             }
         }
         best
+    }
+}
+
+/// The sum of the high bits of `samples`, of `sample_bits` bits each, above their `low_bits`.
+fn sum_above(samples: &[u32], low_bits: u32, sample_bits: u32) -> u64 {
+    // A block has at most 256 samples.
+    match sample_bits + MAX_BLOCK.ilog2() {
+        ..=32 => samples.iter().map(|sample| sample >> low_bits).sum::<u32>().into(),
+        _ => samples.iter().map(|sample| u64::from(sample >> low_bits)).sum(),
     }
 }
 
