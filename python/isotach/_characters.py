@@ -10,6 +10,9 @@ import numpy.typing as npt
 #: Names of encodings that stand for bytes as they are.
 _BYTES = ("none", "None", "bytes")
 
+#: Encodings in which the bytes below 128 are ASCII, which needs no decoder.
+_OF_ASCII = ("ascii", "utf-8", "latin-1")
+
 
 def _kind_and_encoding(dtype: np.dtype[Any], encoding: str | None) -> tuple[str, str]:
     if dtype.kind not in "SU":
@@ -36,6 +39,9 @@ def chartostring(b: npt.NDArray[Any], encoding: str | None = None) -> npt.NDArra
         return joined.astype(f"S{length}")
     if kind == "U":
         return joined
+    characters = joined.reshape(*joined.shape, 1).view("u1")
+    if encoding in _OF_ASCII and not (characters & 0x80).any():
+        return characters.astype("u4").view(f"U{length}").reshape(joined.shape)
     return np.asarray(np.char.decode(joined, encoding)).astype(f"U{length}")
 
 

@@ -129,10 +129,18 @@ def _with_characters(variable: Variable, array: _Change) -> _Change:
 
 def _legal(variable: Variable, array: _Change) -> _Change:
     values = list(variable.datatype.enum_dict.values())
+    least, most = min(values, default=0), max(values, default=-1)
+    # Most enumerations count up; two looks at the data are enough for these.
+    is_range = len(set(values)) == most - least + 1
+
+    def is_legal(data: npt.NDArray[Any]) -> bool:
+        if is_range and data.size and data.dtype.kind in "iu":
+            return bool(least <= data.min() and data.max() <= most)
+        return bool(np.all(np.isin(data, values)))
 
     def legal(data: Any) -> Any:
         data = array(data)
-        if not np.all(np.isin(data.filled() if ma.isMA(data) else data, values)):
+        if not is_legal(np.asarray(data.filled() if ma.isMA(data) else data)):
             raise ValueError("trying to assign illegal value to Enum variable")
         return data
 
@@ -300,6 +308,9 @@ def _sequences(variable: Variable) -> Write:
     pack = _packer(variable) if variable.scale else None
 
     def checked(sequence: Any) -> npt.NDArray[Any]:
+        # Equal types of numbers are mostly one object.
+        if isinstance(sequence, np.ndarray) and sequence.dtype is dtype:
+            return sequence
         if not isinstance(sequence, np.ndarray) or sequence.dtype != dtype:
             found = getattr(sequence, "dtype", type(sequence).__name__)
             raise TypeError(f"wrong data type in object array: should be {dtype}, got {found}")

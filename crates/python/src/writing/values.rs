@@ -2,7 +2,7 @@
 
 use isotach::model::convert::Number;
 use isotach::model::{Atomic, DataType, Field, UserClass, Values};
-use numpy::{Element, PyReadonlyArray1};
+use numpy::{Element, PyArrayMethods, PyReadonlyArray1, PyReadonlyArrayDyn};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
@@ -25,7 +25,11 @@ pub(super) fn values(data_type: &DataType, given: &Bound<'_, PyAny>) -> PyResult
         DataType::User(user) => match &user.class {
             UserClass::Compound(fields) => compound(fields, given),
             UserClass::Vlen(base) => {
-                let each = |item: PyResult<Bound<'_, PyAny>>| values(base, &flat(&item?)?);
+                let is_flat = number_of(base).is_some();
+                let each = |item: PyResult<Bound<'_, PyAny>>| match is_flat {
+                    true => values(base, &item?),
+                    false => values(base, &flat(&item?)?),
+                };
                 given.try_iter()?.map(each).collect::<PyResult<_>>().map(Values::Sequence)
             }
             UserClass::Enum { base, .. } => numbers(*base, given),
@@ -51,9 +55,18 @@ fn numbers(atomic: Atomic, given: &Bound<'_, PyAny>) -> PyResult<Values> {
     }
 }
 
+/// Numbers of an array of any shape, or of what NumPy makes one of.
 fn numbers_as<T: Number + Element>(given: &Bound<'_, PyAny>, code: &str) -> PyResult<Values> {
+    // Most are what they should be; a sequence of them would wait for NumPy at each.
+    if let Ok(array) = given.extract::<PyReadonlyArrayDyn<'_, T>>()
+        && array.data().is_aligned()
+        && let Ok(numbers) = array.as_slice()
+    {
+        return Ok(T::into_values(numbers.to_vec()));
+    }
     let numpy = given.py().import("numpy")?;
-    let array = numpy.call_method1("ascontiguousarray", (given, code))?;
+    // C's order, aligned.
+    let array = flat(&numpy.call_method1("require", (given, code, "CA"))?)?;
     let array = array.extract::<PyReadonlyArray1<'_, T>>()?;
     Ok(T::into_values(array.as_slice()?.to_vec()))
 }
