@@ -154,7 +154,7 @@ impl Session {
         selection: &Selection,
         values: &Values,
     ) -> Result<RangeReport> {
-        let (state, id) = self.ready_for(id, selection, |state, id| {
+        let (state, id) = self.ready_for(self.to_write()?, id, selection, |state, id| {
             self.check_count(selection, values.len())?;
             // What goes to the heap may only be put there when nothing comes between it and its references.
             let stored = state.backend.stored_type(&state.draft, id)?;
@@ -181,6 +181,16 @@ impl Session {
         selection: &Selection,
         elements: &[u8],
     ) -> Result<()> {
+        self.put_native(self.to_write()?, id, selection, elements)
+    }
+
+    fn put_native(
+        &self,
+        state: RwLockReadGuard<'_, State>,
+        id: VariableId,
+        selection: &Selection,
+        elements: &[u8],
+    ) -> Result<()> {
         let flat_type = |state: &State, id| {
             let stored = state.backend.stored_type(&state.draft, id)?;
             if !stored.is_flat() {
@@ -190,8 +200,8 @@ impl Session {
             self.check_count(selection, elements.len() / stored.size().max(1))?;
             Ok(stored)
         };
-        let (state, id) =
-            self.ready_for(id, selection, |state, id| flat_type(state, id).map(drop))?;
+        let check = |state: &State, id| flat_type(state, id).map(drop);
+        let (state, id) = self.ready_for(state, id, selection, check)?;
         let stored = flat_type(&state, id)?;
         let order = stored.native_order();
         if order.is_native() && !state.is_quantized(id) {
@@ -212,21 +222,20 @@ impl Session {
         selection: &Selection,
         numbers: &[T],
     ) -> Result<RangeReport> {
-        let (to, rules) = {
-            let state = self.shared()?;
-            let stored = state.backend.stored_type(&state.draft, state.draft.owner(id))?;
-            let wanted = "numbers";
-            let to = stored.number().ok_or_else(|| {
-                self.error(ErrorKind::WrongType { stored: format!("{stored:?}"), wanted })
-            })?;
-            (to, state.draft.rules())
-        };
+        let state = self.to_write()?;
+        let stored = state.backend.stored_type(&state.draft, state.draft.owner(id))?;
+        let wanted = "numbers";
+        let to = stored.number().ok_or_else(|| {
+            self.error(ErrorKind::WrongType { stored: format!("{stored:?}"), wanted })
+        })?;
         self.check_count(selection, numbers.len())?;
         let given = bytemuck::cast_slice(numbers);
         if to == T::ATOMIC {
-            self.write_native(id, selection, given)?;
+            self.put_native(state, id, selection, given)?;
             return Ok(RangeReport { element_count: numbers.len() as u64, out_of_range_count: 0 });
         }
+        let rules = state.draft.rules();
+        drop(state);
         let mut converted = vec![0; numbers.len() * to.size()];
         let report = convert(given, T::ATOMIC, &mut converted, to, rules)
             .map_err(|error| self.error(ErrorKind::Convert(error)))?;
@@ -306,14 +315,13 @@ impl Session {
     /// The state to write into the selected elements: unlimited dimensions reach as far. And the
     /// variable that has them. A write that is refused makes none of them longer: `check` is what can be
     /// wrong with the elements.
-    fn ready_for(
-        &self,
+    fn ready_for<'s>(
+        &'s self,
+        state: RwLockReadGuard<'s, State>,
         id: VariableId,
         selection: &Selection,
         check: impl FnOnce(&State, VariableId) -> Result<()>,
-    ) -> Result<(RwLockReadGuard<'_, State>, VariableId)> {
-        self.tell_failure()?;
-        let state = self.shared()?;
+    ) -> Result<(RwLockReadGuard<'s, State>, VariableId)> {
         let id = state.draft.owner(id);
         let variable = state.draft.variable(id).map_err(|fault| self.fault(fault))?;
         if selection.fits(&variable.extent) {
@@ -372,6 +380,12 @@ impl Session {
         self.check_process()?;
         let state = self.shared.alone();
         if state.is_closed { Err(self.error(ErrorKind::Closed)) } else { Ok(state) }
+    }
+
+    /// The state for writing values.
+    fn to_write(&self) -> Result<RwLockReadGuard<'_, State>> {
+        self.tell_failure()?;
+        self.shared()
     }
 
     /// The state for a change that the next commit brings to the file.
