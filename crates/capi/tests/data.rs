@@ -414,32 +414,45 @@ fn single(id: c_int, variable: c_int, index: &[usize]) -> Result<f64, Status> {
 #[test]
 fn single_values_are_those_of_the_whole() {
     let _alone = alone();
-    for mode in FORMATS {
+    // More than a thread keeps of them at once.
+    let shapes: [&[usize]; 3] = [&[22_100], &[130, 170], &[13, 10, 170]];
+    for (mode, shape) in FORMATS.into_iter().flat_map(|mode| shapes.map(|shape| (mode, shape))) {
         let mut file = Fixture::new(mode);
-        let along = [file.dimension(c"y", 40), file.dimension(c"x", 50)];
+        let names = [c"z", c"y", c"x"];
+        let along: Vec<c_int> =
+            shape.iter().zip(names).map(|(&len, name)| file.dimension(name, len)).collect();
         let variable = file.variable(c"v", NC_INT, &along);
         assert_eq!(nc_enddef(file.id), 0);
-        let all: Vec<i32> = (0..2000).collect();
-        assert_eq!(file.put(variable, &[0, 0], &[40, 50], &all), 0);
+        let count: usize = shape.iter().product();
+        let all: Vec<i32> = (0..count as i32).collect();
+        assert_eq!(file.put(variable, &vec![0; shape.len()], shape, &all), 0);
         file.reopen(0);
         let id = file.id;
+        let index = |mut number: usize| {
+            let mut index = vec![0; shape.len()];
+            for (at, &len) in index.iter_mut().zip(shape).rev() {
+                (*at, number) = (number % len, number / len);
+            }
+            index
+        };
         let check = |step: usize| {
-            for number in (0..2000).map(|number| number * step % 2000) {
-                let index = [number / 50, number % 50];
-                assert_eq!(single(id, variable, &index), Ok(number as f64));
+            for number in (0..count).map(|number| number * step % count) {
+                assert_eq!(single(id, variable, &index(number)), Ok(number as f64));
             }
         };
-        // In order, far apart, and by several threads at once.
+        // In order, backwards, far apart, and by several threads at once.
         std::thread::scope(|threads| {
-            for step in [1, 50, 777] {
+            for step in [1, count - 1, 170, 777] {
                 threads.spawn(move || check(step));
             }
         });
         check(1);
-        assert_eq!(single(id, variable, &[39, 50]), Err(Status::EINVALCOORDS));
-        assert_eq!(single(id, variable, &[40, 0]), Err(Status::EINVALCOORDS));
+        let mut beyond = index(count - 1);
+        *beyond.last_mut().unwrap() += 1;
+        assert_eq!(single(id, variable, &beyond), Err(Status::EINVALCOORDS));
+        assert_eq!(single(id, variable, shape), Err(Status::EINVALCOORDS));
         assert_eq!(nc_close(id), 0);
-        assert_eq!(single(id, variable, &[0, 0]), Err(Status::EBADID));
+        assert_eq!(single(id, variable, &index(0)), Err(Status::EBADID));
     }
 }
 

@@ -21,6 +21,8 @@ use crate::status::Status;
 
 /// What a window may hold: reading as much takes hardly longer than reading one value.
 const WINDOW_BYTES: usize = 16 << 10;
+/// The same where values are taken one after the other.
+const NEXT_WINDOW_BYTES: usize = 64 << 10;
 /// Where a window was of use so often, the next value is read with its neighbours as well.
 const ENOUGH_USES: u32 = 2;
 
@@ -41,7 +43,7 @@ struct Window {
     rules: Rules,
     /// The first position along each axis, and how many there are.
     axes: Vec<(usize, usize)>,
-    /// In this machine's byte order.
+    /// In this machine's byte order, as many as the axes say.
     elements: Vec<u8>,
     /// How many values were found here; more than two are not told apart.
     uses: Cell<u32>,
@@ -74,12 +76,12 @@ pub(super) unsafe fn look_up(
         return None;
     }
     // SAFETY: by this function's contract there is an entry for each axis.
-    let place = unsafe { window.place(index) }?;
+    let number = unsafe { window.number(index) }?;
     if window.uses.get() < ENOUGH_USES {
         window.uses.set(window.uses.get() + 1);
     }
-    // SAFETY: by this function's contract there is room for one element.
-    unsafe { window.give(place, memory.unwrap_or(window.stored), to.cast()) }
+    // SAFETY: the element is there; by this function's contract there is room for one.
+    unsafe { window.give(number, memory.unwrap_or(window.stored), to.cast()) }
 }
 
 /// Reads the value that `transfer` asks for, with those around it where that was of use before; false where
@@ -96,7 +98,16 @@ pub(super) fn fill(
     let Some(stored) = stored else { return false };
     let before = WINDOW.try_with(RefCell::take).ok().flatten();
     let before = before.filter(|before| (before.id, before.variable) == (id, variable));
-    let filled = around(stored, transfer).and_then(|(mut axes, index)| {
+    let found = around(stored, transfer, WINDOW_BYTES).and_then(|(axes, index)| {
+        let shape = &transfer.node.variable.array().ok()?.shape;
+        match &before {
+            Some(before) if before.comes_before(&index, shape) => {
+                around(stored, transfer, NEXT_WINDOW_BYTES)
+            }
+            _ => Some((axes, index)),
+        }
+    });
+    let filled = found.and_then(|(mut axes, index)| {
         if before.is_some_and(|before| before.uses.get() < ENOUGH_USES && !before.begins_in(&axes))
         {
             axes = index.iter().map(|&position| (position, 1)).collect();
@@ -124,8 +135,8 @@ pub(super) fn fill(
 
 type Around = (Vec<(usize, usize)>, Vec<usize>);
 
-/// The window that an element lies in, and its index.
-fn around(stored: Atomic, transfer: &Transfer<'_>) -> Option<Around> {
+/// The window of at most so many bytes that an element lies in, and its index.
+fn around(stored: Atomic, transfer: &Transfer<'_>, bytes: usize) -> Option<Around> {
     let variable = &transfer.node.variable;
     let storage = variable.storage().ok()?;
     let array = variable.array().ok()?;
@@ -134,7 +145,7 @@ fn around(stored: Atomic, transfer: &Transfer<'_>) -> Option<Around> {
         (StorageKind::Chunked, Some(chunk_shape)) => chunk_shape,
         _ => &array.shape,
     };
-    let mut room = WINDOW_BYTES / stored.size();
+    let mut room = bytes / stored.size();
     let (mut axes, mut index) = (Vec::new(), Vec::new());
     for ((axis, &len), &chunk) in transfer.selection.axes.iter().zip(&array.shape).zip(chunk).rev()
     {
@@ -160,10 +171,10 @@ fn read(stored: Atomic, transfer: &Transfer<'_>, axes: &[(usize, usize)]) -> Opt
     let mut elements: Vec<u8> = Vec::with_capacity(len);
     let memory = &mut elements.spare_capacity_mut()[..len];
     let array = transfer.node.variable.array().ok()?;
-    let len = array.read_native_into(&selection, memory).ok()?.len();
-    // SAFETY: all of them were written.
-    unsafe { elements.set_len(len) };
-    Some(elements)
+    let written = array.read_native_into(&selection, memory).ok()?.len();
+    // SAFETY: so many of them were written.
+    unsafe { elements.set_len(written) };
+    (written == len).then_some(elements)
 }
 
 impl Window {
@@ -173,48 +184,77 @@ impl Window {
         firsts.zip(axes).all(|(position, &(first, count))| position.wrapping_sub(first) < count)
     }
 
-    /// The number of the element of that index; `None` where it is not here.
+    /// Whether the element of that index is the one after its last, row-major in an array of that shape.
+    fn comes_before(&self, index: &[usize], shape: &[u64]) -> bool {
+        let mut is_end = true;
+        let axes = self.axes.iter().zip(shape).zip(index).rev();
+        let mut is_next = axes.map(|((&(first, count), &len), &position)| {
+            let end = first + count;
+            let next = match (is_end, end as u64 == len) {
+                (true, true) => 0,
+                (true, false) => end,
+                (false, _) => end - 1,
+            };
+            is_end &= next == 0;
+            position == next
+        });
+        is_next.all(|is_next| is_next) && !is_end
+    }
+
+    /// The number of the element of that index, which is one of those here; `None` where it is not.
     ///
     /// # Safety
     /// `index` has an entry for each axis.
     #[inline(always)]
-    unsafe fn place(&self, index: *const usize) -> Option<usize> {
-        let mut number = 0;
-        for (axis, &(first, count)) in self.axes.iter().enumerate() {
+    unsafe fn number(&self, index: *const usize) -> Option<usize> {
+        let within = |axis: usize, &(first, count): &(usize, usize)| {
             // SAFETY: by this function's contract.
             let within = unsafe { *index.add(axis) }.wrapping_sub(first);
-            if within >= count {
-                return None;
-            }
-            number = number * count + within;
+            (within < count).then_some(within)
+        };
+        match &self.axes[..] {
+            // The most frequent ones without a loop.
+            [x] => within(0, x),
+            [y, x] => Some(within(0, y)? * x.1 + within(1, x)?),
+            axes => axes
+                .iter()
+                .enumerate()
+                .try_fold(0, |number, (axis, range)| Some(number * range.1 + within(axis, range)?)),
         }
-        Some(number)
     }
 
     /// Hands the element of that number over as that type; `None` where that is an error.
     ///
     /// # Safety
-    /// `to` has room for one element of it.
+    /// There are more elements than `number`; `to` has room for one.
     #[inline(always)]
     unsafe fn give(&self, number: usize, memory: Atomic, to: *mut u8) -> Option<c_int> {
         if to.is_null() {
             return None;
         }
         if memory == self.stored {
+            let elements = self.elements.as_ptr();
             // Sizes that the compiler knows are moved without a call.
             // SAFETY: by this function's contract; elements are our own and as large as the caller's.
             unsafe {
                 match memory.size() {
-                    8 => to.cast::<[u8; 8]>().write(*self.elements.as_chunks().0.get(number)?),
-                    4 => to.cast::<[u8; 4]>().write(*self.elements.as_chunks().0.get(number)?),
-                    _ => {
-                        let element = self.element(number)?;
-                        to.copy_from_nonoverlapping(element.as_ptr(), element.len());
-                    }
+                    8 => to.cast::<[u8; 8]>().write(*elements.cast::<[u8; 8]>().add(number)),
+                    4 => to.cast::<[u8; 4]>().write(*elements.cast::<[u8; 4]>().add(number)),
+                    size => to.copy_from_nonoverlapping(elements.add(number * size), size),
                 }
             }
             return Some(0);
         }
+        // SAFETY: by this function's contract.
+        unsafe { self.give_converted(number, memory, to) }
+    }
+
+    /// The same for another type than that of the elements: apart, so that the other road needs no memory of its own.
+    ///
+    /// # Safety
+    /// As for `give`.
+    #[inline(never)]
+    unsafe fn give_converted(&self, number: usize, memory: Atomic, to: *mut u8) -> Option<c_int> {
         let element = self.element(number)?;
         // SAFETY: by this function's contract; C memory, which holds something.
         let to = unsafe { std::slice::from_raw_parts_mut(to, memory.size()) };
