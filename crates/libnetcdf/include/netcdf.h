@@ -77,8 +77,9 @@ typedef struct {
 #define NC_FILL_UINT64 ((unsigned long long)18446744073709551614ULL)
 #define NC_FILL_STRING ((char *)"")
 
-/* The attribute that names another fill value. */
-#define _FillValue "_FillValue"
+/* The attribute that names another fill value; by its older name, too. */
+#define NC_FillValue "_FillValue"
+#define _FillValue NC_FillValue
 
 /* Arguments of nc_set_fill and nc_def_var_fill. */
 #define NC_FILL 0

@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -141,8 +142,113 @@ fn nc_config_knows_the_options_of_the_original() {
     let options: Vec<_> = help.lines().filter_map(|line| line.split_whitespace().next()).collect();
     let options: Vec<_> = options.into_iter().filter(|word| word.starts_with("--")).collect();
     assert!(options.len() > 20, "{options:?}");
-    for option in options {
-        run_program(prefix.join("bin/nc-config"), &[option]);
+    let ours = prefix.join("bin/nc-config");
+    // netCDF-C has the last three since 4.9.1, and a spelling that is not theirs in its help.
+    let later = ["--has-quantize", "--libs-ac-syntax", "--build-system"];
+    for option in options.iter().chain(&later) {
+        run_program(&ours, &[option]);
+    }
+    let told = |program: &Path| -> Vec<String> {
+        let all = run_program(program, &["--all"]);
+        let lines = all.lines().filter_map(|line| line.split_once("->"));
+        lines.map(|(option, _)| option.trim().to_owned()).collect()
+    };
+    let (theirs, ours) = (told(original), told(&ours));
+    assert!(theirs.len() > 20, "{theirs:?}");
+    let missing: Vec<_> = theirs.iter().filter(|option| !ours.contains(option)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+/// The fields of the original's description of the package, and the variables that it has.
+#[test]
+fn pkg_config_tells_as_much_as_of_the_original() {
+    let original = Path::new("/usr/lib/x86_64-linux-gnu/pkgconfig");
+    if !original.join("netcdf.pc").exists() || !is_there("pkg-config") {
+        eprintln!("LEFT OUT: libnetcdf-dev is not installed");
+        return;
+    }
+    let ours = install("install_pkg_config_fields").join("lib/pkgconfig");
+    let told = |folder: &Path| {
+        let text = std::fs::read_to_string(folder.join("netcdf.pc")).expect("it is installed");
+        let starts = text.lines().filter_map(|line| line.find([':', '=']).map(|end| &line[..=end]));
+        starts.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(told(&ours), told(original));
+    let ask = |what: &[&str]| {
+        let mut program = Command::new("pkg-config");
+        run(program.env("PKG_CONFIG_LIBDIR", &ours).args(what).arg("netcdf"))
+    };
+    // There is no static library that would need others.
+    assert_eq!(ask(&["--libs", "--static"]), ask(&["--libs"]));
+    assert!(ask(&["--print-requires"]).is_empty() && ask(&["--print-requires-private"]).is_empty());
+}
+
+/// What the package for CMake says of itself: the variables of the original's, and the target.
+#[test]
+fn cmake_is_told_as_much_as_of_the_original() {
+    if !Path::new("/usr/lib/x86_64-linux-gnu/cmake/netCDF").exists() || !is_there("cmake") {
+        eprintln!("LEFT OUT: libnetcdf-dev or cmake is not installed");
+        return;
+    }
+    let prefix = install("install_cmake_variables");
+    let project = prefix.with_file_name("project");
+    std::fs::create_dir_all(&project).expect("the scratch folder can be written");
+    std::fs::write(project.join("CMakeLists.txt"), TELL).expect("as above");
+    let told = |package: &Path, build: &str| -> BTreeMap<String, String> {
+        let mut configure = Command::new("cmake");
+        configure.arg("-S").arg(&project).arg("-B").arg(project.join(build));
+        let said = run(configure.arg(format!("-DnetCDF_DIR={}", package.display())));
+        let lines = said.lines().filter_map(|line| line.strip_prefix("-- told "));
+        let pairs = lines.filter_map(|line| line.split_once('='));
+        pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+    };
+    let original = told(Path::new("/usr/lib/x86_64-linux-gnu/cmake/netCDF"), "original");
+    let ours = told(&prefix.join("lib/cmake/netCDF"), "ours");
+    assert!(original.len() > 25, "{original:?}");
+    let missing: Vec<_> = original.keys().filter(|name| !ours.contains_key(*name)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+    let features = |told: &BTreeMap<String, String>| -> BTreeMap<String, String> {
+        // No remote files here.
+        let all = told.iter().filter(|(name, _)| name.starts_with("netCDF_HAS"));
+        let kept = all.filter(|(name, _)| !name.starts_with("netCDF_HAS_DAP"));
+        kept.map(|(name, value)| (name.clone(), value.clone())).collect()
+    };
+    assert_eq!(features(&ours), features(&original));
+    assert_eq!(ours["netCDF_LIBRARIES"], original["netCDF_LIBRARIES"]);
+    assert_eq!(ours["netCDF_INCLUDE_DIR"], prefix.join("include").display().to_string());
+    assert_eq!(ours["type"], "SHARED_LIBRARY");
+    assert_eq!(ours["location"], prefix.join("lib/libnetcdf.so.22").display().to_string());
+}
+
+/// Says what the package defines.
+const TELL: &str = "\
+cmake_minimum_required(VERSION 3.10)
+project(tell NONE)
+set_property(GLOBAL PROPERTY TARGET_SUPPORTS_SHARED_LIBS TRUE)
+find_package(netCDF 4.9.0 REQUIRED CONFIG)
+get_cmake_property(names VARIABLES)
+foreach(name IN LISTS names)
+  if(name MATCHES \"^[nN]et[cC][dD][fF]\")
+    message(STATUS \"told ${name}=${${name}}\")
+  endif()
+endforeach()
+get_target_property(type netCDF::netcdf TYPE)
+get_target_property(location netCDF::netcdf LOCATION)
+message(STATUS \"told type=${type}\")
+message(STATUS \"told location=${location}\")
+";
+
+/// As the original has it: no version is asked for when a program is linked, and none given.
+#[test]
+fn symbols_have_no_versions() {
+    if !is_there("readelf") {
+        return;
+    }
+    let original = Path::new("/usr/lib/x86_64-linux-gnu/libnetcdf.so.19");
+    for library in [original.to_owned(), library()].iter().filter(|library| library.exists()) {
+        let versions = run_program("readelf", &[Path::new("-V"), library]);
+        assert!(versions.contains("Version needs"), "{versions}");
+        assert!(!versions.contains("Version definition"), "{versions}");
     }
 }
 

@@ -1,8 +1,9 @@
 //! The rc files: settings that users write in `.ncrc` and programs ask for.
 //!
 //! They are read when somebody asks first: the file that `NCRCENV_RC` names, or those in the home
-//! directory and then in the working one; a later setting of a key takes the place of an earlier one.
-//! Settings for single hosts (`[https://host]key=value`) are for remote files and not taken.
+//! directory (`NCRCENV_HOME`, else `HOME`) and then in the working one; a later setting of a key takes the
+//! place of an earlier one. Variables that are empty count as not set, but for `NCRCENV_IGNORE`, with which there are no
+//! settings at all. Settings for single hosts (`[https://host]key=value`) are for remote files and not taken.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -15,18 +16,20 @@ use crate::status::Status;
 
 /// The names of rc files, in the order in which they are read.
 const NAMES: [&str; 3] = [".ncrc", ".daprc", ".dodsrc"];
-/// The value of a key that stands alone.
-const ALONE: &[u8] = b"1";
 
 type Settings = BTreeMap<Vec<u8>, CString>;
 
-static SETTINGS: LazyLock<Mutex<Settings>> = LazyLock::new(|| {
+/// `None` where the environment says that there are none.
+static SETTINGS: LazyLock<Option<Mutex<Settings>>> = LazyLock::new(|| {
+    if env::var_os("NCRCENV_IGNORE").is_some() {
+        return None;
+    }
     let mut settings = Settings::new();
     for path in paths() {
         // Files that are not there say nothing.
         read(&std::fs::read(path).unwrap_or_default(), &mut settings);
     }
-    Mutex::new(settings)
+    Some(Mutex::new(settings))
 });
 
 /// The value of a key, which the caller frees; NULL where it has none.
@@ -37,14 +40,15 @@ pub unsafe extern "C" fn nc_rc_get(key: *const c_char) -> *mut c_char {
     }
     // SAFETY: the caller's string.
     let key = unsafe { CStr::from_ptr(key) }.to_bytes();
-    match settings().get(key) {
+    let Some(settings) = settings() else { return std::ptr::null_mut() };
+    match settings.get(key) {
         // SAFETY: copies a string that ends with a zero; NULL where there is no memory.
         Some(value) => unsafe { libc::strdup(value.as_ptr()) },
         None => std::ptr::null_mut(),
     }
 }
 
-/// Gives a key a value.
+/// Gives a key a value, both without the blanks around them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_rc_set(key: *const c_char, value: *const c_char) -> c_int {
     answer(|| {
@@ -53,24 +57,25 @@ pub unsafe extern "C" fn nc_rc_set(key: *const c_char, value: *const c_char) -> 
         }
         // SAFETY: the caller's strings.
         let (key, value) = unsafe { (CStr::from_ptr(key), CStr::from_ptr(value)) };
-        settings().insert(key.to_bytes().to_vec(), value.to_owned());
+        if let Some(mut settings) = settings() {
+            put(key.to_bytes(), value.to_bytes(), &mut settings);
+        }
         Ok(())
     })
 }
 
-fn settings() -> MutexGuard<'static, Settings> {
-    SETTINGS.lock().unwrap_or_else(PoisonError::into_inner)
+fn settings() -> Option<MutexGuard<'static, Settings>> {
+    let settings = SETTINGS.as_ref()?;
+    Some(settings.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 fn paths() -> Vec<PathBuf> {
-    if env::var_os("NCRCENV_IGNORE").is_some() {
-        return Vec::new();
+    let path = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    if let Some(file) = path("NCRCENV_RC") {
+        return vec![file];
     }
-    if let Some(path) = env::var_os("NCRCENV_RC") {
-        return vec![path.into()];
-    }
-    let home = env::var_os("NCRCENV_HOME").or_else(|| env::var_os("HOME"));
-    let folders = home.map(PathBuf::from).into_iter().chain([Path::new(".").to_owned()]);
+    let home = path("NCRCENV_HOME").or_else(|| path("HOME"));
+    let folders = home.into_iter().chain([Path::new(".").to_owned()]);
     folders.flat_map(|folder| NAMES.map(|name| folder.join(name))).collect()
 }
 
@@ -79,12 +84,17 @@ fn read(bytes: &[u8], settings: &mut Settings) {
         if line.is_empty() || line.starts_with(b"#") || line.starts_with(b"[") {
             continue;
         }
-        let mut parts = line.splitn(2, |&byte| byte == b'=').map(<[u8]>::trim_ascii);
+        let mut parts = line.splitn(2, |&byte| byte == b'=');
         let key = parts.next().unwrap_or_default();
-        let value = parts.next().filter(|value| !value.is_empty()).unwrap_or(ALONE);
-        if let Ok(value) = CString::new(value) {
-            settings.insert(key.to_vec(), value);
-        }
+        // A key that stands alone has an empty value.
+        put(key, parts.next().unwrap_or_default(), settings);
+    }
+}
+
+/// Values with a zero in them, which no program could be told, are not taken.
+fn put(key: &[u8], value: &[u8], settings: &mut Settings) {
+    if let Ok(value) = CString::new(value.trim_ascii()) {
+        settings.insert(key.trim_ascii().to_vec(), value);
     }
 }
 
@@ -99,9 +109,6 @@ mod tests {
         read(text, &mut settings);
         let found: Vec<_> =
             settings.iter().map(|(key, value)| (&key[..], value.to_bytes())).collect();
-        assert_eq!(
-            found,
-            [(&b"A.B"[..], &b"second"[..]), (b"EMPTY", b"1"), (b"HTTP.VERBOSE", b"1")]
-        );
+        assert_eq!(found, [(&b"A.B"[..], &b"second"[..]), (b"EMPTY", b""), (b"HTTP.VERBOSE", b"")]);
     }
 }
