@@ -472,7 +472,8 @@ class Variable(Attributes):
             lines.append(f"path = {self._grp.path}")
         lines.append(f"unlimited dimensions: {', '.join(unlimited)}")
         lines.append(f"current shape = {self.shape!r}")
-        if user is None and dtype is not str and dtype.kind != "c":
+        # Types that netCDF lacks, such as floats of two bytes, are bytes without a default.
+        if user is None and dtype is not str and dtype.kind not in "cV":
             lines.append(self._filling(dtype.str[1:]))
         return "\n".join(lines)
 
