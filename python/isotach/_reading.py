@@ -283,11 +283,16 @@ def _unpacking(read: Read, factor: Any, offset: Any) -> Read:
         if type(data) is ma.MaskedArray and data.ndim and ma.getmask(data) is ma.nomask:
             # Arithmetic on masked arrays takes several times as long, and nothing is masked.
             return unpack(data.view(np.ndarray)).view(ma.MaskedArray)
-        return unpack(data) if factor is None or not ma.isMA(data) else _plainly(data)
-
-    def _plainly(data: Any) -> Any:
-        data = data * factor
-        return data if offset is None else data + offset
+        if type(data) is not ma.MaskedArray or not data.ndim:
+            return unpack(data)
+        # As `numpy.ma` has it, which makes twice as many arrays on its way: what is masked keeps
+        # its packed number, and the mask and the fill value stay.
+        packed = data.view(np.ndarray)
+        numbers = unpack(packed)
+        np.copyto(numbers, packed, casting="unsafe", where=ma.getmaskarray(data))
+        result = data.__array_wrap__(numbers)
+        result.mask = data.mask
+        return result
 
     return unpacked
 

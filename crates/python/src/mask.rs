@@ -113,7 +113,11 @@ impl Found<'_> {
     pub(crate) fn mask(&self, bytes: &[u8]) -> Vec<u8> {
         with_tests!(&self.rule.0, tests => {
             let elements = bytemuck::try_cast_slice(bytes).unwrap_or_default();
-            elements.iter().map(|&element| u8::from(tests.masks(element))).collect()
+            let mut mask = vec![0; elements.len()];
+            for (block, mask) in elements.chunks(BLOCK).zip(mask.chunks_mut(BLOCK)) {
+                tests.mark(block, mask);
+            }
+            mask
         })
     }
 }
@@ -138,10 +142,17 @@ impl<T: Pod + PartialOrd> Tests<T> {
             || self.maximum.is_some_and(|maximum| any(elements, |element| element > maximum))
     }
 
-    fn masks(&self, element: T) -> bool {
-        self.missing.iter().chain(&self.fill).any(|&value| same(element, value))
-            || self.minimum.is_some_and(|minimum| element < minimum)
-            || self.maximum.is_some_and(|maximum| element > maximum)
+    /// Makes the mask of each element that is missing a 1.
+    fn mark(&self, elements: &[T], mask: &mut [u8]) {
+        for &value in self.missing.iter().chain(&self.fill) {
+            mark_equal(elements, mask, value);
+        }
+        if let Some(minimum) = self.minimum {
+            mark(elements, mask, |element| element < minimum);
+        }
+        if let Some(maximum) = self.maximum {
+            mark(elements, mask, |element| element > maximum);
+        }
     }
 }
 
@@ -151,10 +162,21 @@ fn numbers<T: Pod>(bytes: &[u8]) -> PyResult<Vec<T>> {
     numbers.map_err(|_| PyValueError::new_err("half a number"))
 }
 
-/// Equal, or both not a number.
+/// Marks what is equal to `value`, or not a number as it is.
 #[allow(clippy::eq_op)]
-fn same<T: PartialOrd>(element: T, value: T) -> bool {
-    element == value || (value != value && element != element)
+fn mark_equal<T: Pod + PartialOrd>(elements: &[T], mask: &mut [u8], value: T) {
+    if value == value {
+        mark(elements, mask, |element| element == value);
+    } else {
+        mark(elements, mask, |element| element != element);
+    }
+}
+
+/// Marks what `test` is true of; without a branch for each element.
+fn mark<T: Copy>(elements: &[T], mask: &mut [u8], test: impl Fn(T) -> bool) {
+    for (marked, &element) in mask.iter_mut().zip(elements) {
+        *marked |= u8::from(test(element));
+    }
 }
 
 #[allow(clippy::eq_op)]
