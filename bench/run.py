@@ -22,6 +22,7 @@ import hdf5plugin
 os.environ.setdefault("HDF5_PLUGIN_PATH", hdf5plugin.PLUGIN_PATH)
 
 import capi  # noqa: F401 (its rows)
+import everyday  # noqa: F401 (its rows)
 import h5netcdf
 import h5py
 import netCDF4
