@@ -60,8 +60,12 @@ pub(super) fn check_local(path: &CStr, is_new: bool) -> Outcome {
     }
 }
 
-/// What stands before and behind the `://` of a URL.
-fn url(path: &[u8]) -> Option<(&[u8], &[u8])> {
+/// What stands before and behind the `://` of a URL, without the parameters of older ones: `[log][show=fetch]http://`.
+fn url(mut path: &[u8]) -> Option<(&[u8], &[u8])> {
+    while let Some(parameter) = path.strip_prefix(b"[") {
+        let end = parameter.iter().position(|&byte| byte == b']')?;
+        path = parameter.get(end + 1..)?;
+    }
     let at = path.windows(3).position(|part| part == b"://")?;
     let (scheme, rest) = path.split_at(at);
     let is_scheme = !scheme.is_empty() && scheme.iter().all(u8::is_ascii_alphanumeric);
@@ -80,6 +84,9 @@ mod tests {
             (c"file:///a.nc", Ok(()), Err(Status::ENOTNC)),
             (c"file:///a#mode=nczarr,file", Err(Status::ENOTBUILT), Err(Status::ENOTBUILT)),
             (c"https://host/a.nc", Err(Status::ENOTBUILT), Err(Status::ENOTNC)),
+            (c"[log][show=fetch]dods://host/a", Err(Status::ENOTBUILT), Err(Status::ENOTNC)),
+            (c"[log]a.nc", Ok(()), Ok(())),
+            (c"[log", Ok(()), Ok(())),
             (c"s3://host/a#mode=zarr", Err(Status::ENOTBUILT), Err(Status::ENOTBUILT)),
             (c"foo://host/a.nc", Err(Status::EINVAL), Err(Status::EINVAL)),
         ] {
