@@ -242,3 +242,41 @@ def test_random_trees(tmp_path, seed):
     for path, (_, asked) in parts.items():
         if raised is None:
             check_same(ours, theirs, path, asked)
+
+
+#: As h5netcdf takes them, and what netCDF4 has in their place.
+OTHERS = [
+    {"compression": "gzip"},
+    {"compression": "gzip", "compression_opts": 7},
+    {"zlib": True, "compression_opts": 3},
+    {"compression": "lzf"},
+    {"compression": 32015},
+    {"compression": True},
+    {"compression": "zlib", "complevel": 3},
+    {"compression": "szip"},
+    {"compression": None},
+]
+
+
+@pytest.mark.parametrize("asked", OTHERS, ids=str)
+def test_encodings_of_other_engines(tmp_path, asked):
+    dataset = xr.Dataset({"v": (("t", "x"), np.arange(40.0).reshape(8, 5))})
+    ours, theirs, raised = write_both(tmp_path, dataset, {"encoding": {"v": asked}})
+    is_known = asked.get("compression", "gzip") in ("zlib", "szip", None)
+    assert (raised is None) == is_known
+    if raised is None:
+        check_same(ours, theirs, None, {"v": asked})
+
+
+@pytest.mark.parametrize("how", [{}, {"auto_complex": False}, {"auto_complex": True}], ids=str)
+@pytest.mark.parametrize("code", ["c8", "c16"])
+def test_complex_numbers(tmp_path, code, how):
+    values = np.array([0, 1, 1j, 1 + 1j, 0.25 - 2j], code)
+    dataset = xr.Dataset({"v": ("x", values), "w": ("x", np.arange(5))})
+    options = {**how, "encoding": {"v": {"zlib": True}}}
+    ours, theirs, raised = write_both(tmp_path, dataset, options)
+    assert (raised is None) == how.get("auto_complex", False)
+    for path in (ours, theirs) if raised is None else ():
+        with xr.open_dataset(path, engine="netcdf4", auto_complex=True) as found:
+            np.testing.assert_array_equal(found["v"], values)
+            assert (found["v"].dtype, found["v"].encoding["zlib"]) == (np.dtype(code), True)
