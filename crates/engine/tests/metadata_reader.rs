@@ -1,9 +1,10 @@
 //! How structures are fetched: how many reads, how many bytes, and what becomes of damaged ones.
 
+use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 use isotach::ErrorKind;
-use isotach::storage::{Memory, MetadataReader, Storage};
+use isotach::storage::{LocalFile, Memory, MetadataReader, Storage};
 use isotach_format::Cursor;
 use isotach_testkit::{CountingStorage, FailingStorage};
 
@@ -200,4 +201,22 @@ fn failing_storage_is_an_error_and_no_more() {
     let error = reader.fetch(50_000, 10).unwrap_err();
     assert!(error.to_string().contains("told to fail"), "{error}");
     assert!(reader.fetch(20, 10).is_ok());
+}
+
+#[test]
+fn blocks_of_another_state_of_the_file_are_forgotten() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("changing");
+    std::fs::write(&path, vec![1; 100_000]).unwrap();
+    let writer = std::fs::File::options().write(true).open(&path).unwrap();
+    // So long ago that another change shows in its times.
+    let before = std::time::SystemTime::now() - std::time::Duration::from_secs(10);
+    writer.set_modified(before).unwrap();
+    let reader = reader(Arc::new(LocalFile::open(&path).unwrap()));
+    let first = || reader.fetch(0, 4).unwrap().to_vec();
+    assert_eq!(first(), [1; 4]);
+    writer.write_at(&[2; 4], 0).unwrap();
+    assert_eq!(first(), [1; 4], "of one state with all else that is kept");
+    reader.fetch(90_000, 4).unwrap();
+    assert_eq!(first(), [2; 4]);
 }

@@ -308,6 +308,12 @@ impl Blocks {
         }
     }
 
+    /// Keeps none of them any more.
+    pub(super) fn clear(&mut self) {
+        self.by_start.clear();
+        self.kept_bytes = 0;
+    }
+
     fn remove(&mut self, start: u64) {
         if let Some(block) = self.by_start.remove(&start) {
             self.kept_bytes -= block.len();

@@ -48,7 +48,7 @@ const COARSE_TIMES: Duration = Duration::from_secs(3);
 
 /// By what a file is known to be the same, and unchanged.
 #[derive(Debug, Clone)]
-pub(crate) struct Stamp {
+pub struct Stamp {
     device_and_inode: (u64, u64),
     len: u64,
     /// When its bytes, and anything about it, were changed last: seconds and nanoseconds.
@@ -79,7 +79,7 @@ impl Stamp {
     }
 
     /// Whether what had this stamp is what has the `later` one.
-    pub(crate) fn is_still(&self, later: &Self) -> bool {
+    pub fn is_still(&self, later: &Self) -> bool {
         let identity =
             |stamp: &Self| (stamp.device_and_inode, stamp.len, stamp.modified, stamp.changed);
         self.is_old && identity(self) == identity(later)
@@ -100,6 +100,11 @@ impl Storage for LocalFile {
     fn is_unchanged(&self) -> bool {
         let Some(opened) = &self.opened else { return true };
         self.file.metadata().is_ok_and(|now| opened.is_still(&Stamp::new(&now)))
+    }
+
+    fn present_stamp(&self) -> Option<Stamp> {
+        let metadata = self.opened.as_ref().and_then(|_| self.file.metadata().ok());
+        metadata.map(|metadata| Stamp::new(&metadata))
     }
 
     fn read_at<'into>(

@@ -5,14 +5,18 @@
 //! ```
 //! A block begins and ends anywhere, so a structure always lies in one block and is never copied
 //! together. How much a miss reads is decided in `blocks`.
+//!
+//! All blocks that are kept are of one state of the file. Beside a writer a block may have bytes that nobody
+//! used when it was read: what a later commit puts there is another structure, of which only those that
+//! are read later know.
 
 use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use super::blocks::{Block, Blocks, ReadSizes};
-use super::{Storage, storage_error, unexpected_end, uninit};
+use super::{Stamp, Storage, storage_error, unexpected_end, uninit};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Reads a file's structures; see the module. Shared by all threads that use the file.
@@ -24,6 +28,8 @@ pub struct MetadataReader {
     /// The largest block that is kept.
     largest_kept: u64,
     blocks: RwLock<Blocks>,
+    /// What the file was before the first block that is kept was read.
+    state: Mutex<Option<Stamp>>,
     /// Held while a block is read from a costly storage: whoever comes second finds it kept.
     fetching: Mutex<()>,
     /// Counts uses, for telling which block was not used for longest.
@@ -55,6 +61,7 @@ impl MetadataReader {
             costly: sizes.costly,
             largest_kept: sizes.kept / 4,
             blocks: RwLock::new(Blocks::new(sizes)),
+            state: Mutex::default(),
             fetching: Mutex::new(()),
             clock: AtomicU64::new(0),
         })
@@ -158,6 +165,31 @@ impl MetadataReader {
         Error::new(&self.file, ErrorKind::Structure(error))
     }
 
+    /// Forgets all blocks where the file is not any more what it was when they were read: before something
+    /// is looked for whose address was not found in one of them.
+    pub(crate) fn forget_other_states(&self) {
+        let state = self.state().clone();
+        if !self.is_still(state.as_ref()) {
+            self.forget(&mut self.blocks.write().unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+
+    fn forget(&self, blocks: &mut Blocks) {
+        blocks.clear();
+        *self.state() = None;
+    }
+
+    /// Whether nothing was written since the file had this stamp, as far as anybody can tell.
+    fn is_still(&self, state: Option<&Stamp>) -> bool {
+        state.is_none_or(|state| {
+            self.storage.present_stamp().is_some_and(|now| state.is_still(&now))
+        })
+    }
+
+    fn state(&self) -> MutexGuard<'_, Option<Stamp>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Where the storage lies in memory: the bytes themselves.
     fn find_in_memory(&self, address: u64, end: u64) -> Option<MetadataBytes> {
         let range = usize::try_from(address).ok()?..usize::try_from(end).ok()?;
@@ -183,15 +215,20 @@ impl MetadataReader {
         let mut bytes = Vec::new();
         let window_len = usize::try_from(window.end - window.start)
             .map_err(|_| std::io::Error::from(std::io::ErrorKind::OutOfMemory))?;
+        let state = self.state().clone().or_else(|| self.storage.present_stamp());
         uninit::read_vec(self.storage.as_ref(), window.start, window_len, &mut bytes)?;
         let bytes = Arc::new(bytes);
-        // What is large is used once: a heap's block, a whole index node.
-        if window_len as u64 <= self.largest_kept {
+        let is_of_that_state = self.is_still(state.as_ref());
+        let mut blocks = self.blocks.write().unwrap_or_else(PoisonError::into_inner);
+        if !is_of_that_state {
+            self.forget(&mut blocks);
+        } else if window_len as u64 <= self.largest_kept {
+            // What is larger is used once: a heap's block, a whole index node.
             let used = AtomicU64::new(self.clock.fetch_add(1, Relaxed));
-            let block = Block { bytes: Arc::clone(&bytes), used };
-            let mut blocks = self.blocks.write().unwrap_or_else(PoisonError::into_inner);
-            blocks.keep(window.start, block);
+            blocks.keep(window.start, Block { bytes: Arc::clone(&bytes), used });
+            *self.state() = state;
         }
+        drop(blocks);
         let range = (address - window.start) as usize..(end - window.start) as usize;
         Ok(MetadataBytes { source: Source::Block(bytes), range })
     }

@@ -23,7 +23,7 @@ pub mod writable_file;
 mod write_behind;
 
 pub use growing_memory::GrowingMemory;
-pub use local::LocalFile;
+pub use local::{LocalFile, Stamp};
 pub use memory::Memory;
 pub use metadata::{MetadataBytes, MetadataReader};
 pub use replacement::Replacement;
@@ -67,6 +67,12 @@ pub trait Storage: Send + Sync {
     /// What was read of it before is of one state then.
     fn is_unchanged(&self) -> bool {
         true
+    }
+
+    /// What tells a later state of its bytes from the present one; `None` where they do not change, or nobody
+    /// can tell.
+    fn present_stamp(&self) -> Option<Stamp> {
+        None
     }
 
     /// Whether calls from several threads at once are any faster than one after another.

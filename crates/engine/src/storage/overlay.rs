@@ -4,7 +4,7 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
-use super::{Storage, uninit};
+use super::{Stamp, Storage, uninit};
 
 /// A storage with a few extents laid over it. Only reading what they touch costs more.
 pub(crate) struct Overlay {
@@ -49,6 +49,10 @@ impl Storage for Overlay {
 
     fn is_unchanged(&self) -> bool {
         self.below.is_unchanged()
+    }
+
+    fn present_stamp(&self) -> Option<Stamp> {
+        self.below.present_stamp()
     }
 
     fn parallel(&self) -> bool {

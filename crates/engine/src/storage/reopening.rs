@@ -97,6 +97,10 @@ impl Storage for ReopeningFile {
         Stamp::of(&self.path).is_ok_and(|now| self.opened.is_still(&now))
     }
 
+    fn present_stamp(&self) -> Option<Stamp> {
+        Stamp::of(&self.path).ok()
+    }
+
     fn read_at<'into>(
         &self,
         offset: u64,

@@ -155,6 +155,11 @@ impl Context {
         self.reader.structure(self.offset(address), first_guess, decode)
     }
 
+    /// Before what values refer to is looked for; see [`MetadataReader::forget_other_states`].
+    pub(super) fn forget_other_states(&self) {
+        self.reader.forget_other_states();
+    }
+
     /// Exactly `length` bytes at `address`.
     pub(super) fn fetch(&self, address: u64, length: u64) -> Result<MetadataBytes> {
         self.reader.fetch(self.offset(address), length)

@@ -57,6 +57,7 @@ impl Context {
 
     fn collection(&self, address: u64) -> Result<Arc<Collection>> {
         self.collections.get_or_make(address, || {
+            self.forget_other_states();
             let sizes = self.sizes();
             let objects = self.structure(address, USUAL_BYTES, |bytes| {
                 GlobalHeapCollection::decode(bytes, address, sizes)
