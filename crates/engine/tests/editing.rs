@@ -3,8 +3,8 @@
 use isotach::model::selection::{Axis, Selection};
 use isotach::model::{Atomic, Values};
 use isotach::{
-    CreateOptions, DefinitionFault, DimensionHandle, EditOptions, ErrorKind, File, Format,
-    GroupWriter, Layout, OpenOptions, VariableOptions, VariableWriter, Writer,
+    CreateOptions, DefinitionFault, DimensionHandle, EditOptions, ErrorKind, File, Fill, Format,
+    GroupWriter, Layout, OpenOptions, StorageKind, VariableOptions, VariableWriter, Writer,
 };
 
 const ALL_FORMATS: [Format; 5] = [
@@ -138,6 +138,49 @@ fn the_space_of_what_was_deleted_is_used_again() {
     let file = opened(&bytes);
     let values = file.variable("round_9").unwrap().read(&Selection::all(&[100_000])).unwrap();
     assert_eq!(values, Values::F64(vec![9.0; 100_000]));
+}
+
+/// What was never written of a new variable has the fill value or, without one, zeros, whatever was at its place.
+#[test]
+fn new_variables_show_nothing_of_those_deleted() {
+    const COUNT: u64 = 40_000;
+    let chunked =
+        VariableOptions { layout: Some(StorageKind::Chunked), ..VariableOptions::default() };
+    for (options, fill) in [
+        (VariableOptions { fill: Fill::None, ..VariableOptions::default() }, 0),
+        (VariableOptions { fill: Fill::None, ..chunked.clone() }, 0),
+        (VariableOptions::default(), -2_147_483_647),
+        (chunked, -2_147_483_647),
+    ] {
+        let writer = CreateOptions::default().create_in_memory("test").unwrap();
+        let root = writer.root();
+        let x = root.define_dimension("x", Some(COUNT)).unwrap();
+        let room = root.define_dimension("room", Some(3 * COUNT)).unwrap();
+        let old =
+            root.define_variable("old", Atomic::Int, &[room], VariableOptions::default()).unwrap();
+        old.write_as(&range(0, 3 * COUNT), &vec![7; 3 * COUNT as usize]).unwrap();
+        writer.commit().unwrap();
+        old.delete().unwrap();
+        // The last two commits may still refer to it.
+        for round in 0..3 {
+            root.set_attribute("round", round).unwrap();
+            writer.commit().unwrap();
+        }
+        let new = root.define_variable("new", Atomic::Int, &[x], options).unwrap();
+        for start in [100, 9_000] {
+            new.write_as(&range(start, 2), &[1, 2]).unwrap();
+            writer.commit().unwrap();
+        }
+        let bytes = writer.into_bytes().unwrap().unwrap();
+        let is_old_place_taken = bytes.len() < 4 * 4 * COUNT as usize;
+        assert!(is_old_place_taken, "{} bytes", bytes.len());
+        let mut expected = vec![fill; COUNT as usize];
+        for start in [100, 9_000] {
+            expected[start..start + 2].copy_from_slice(&[1, 2]);
+        }
+        let values = opened(&bytes).variable("new").unwrap().read(&Selection::all(&[COUNT]));
+        assert_eq!(values.unwrap(), Values::I32(expected));
+    }
 }
 
 /// Groups and attributes that are dense, and variables of several chunks.

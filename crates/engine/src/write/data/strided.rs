@@ -6,6 +6,7 @@
 //! ```
 //! Runs that follow one another, in memory and in the file, are written with one call. What was
 //! never written gets the fill value at a flush, so that writing all of an array writes it once.
+//! Without one it becomes zeros where the file may have other bytes: those of what was there before.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -32,7 +33,7 @@ pub struct StridedStore {
     target: Target,
     shape: Vec<u64>,
     element_size: usize,
-    /// One stored element, for what was never written; `None` where that may be anything.
+    /// One stored element, for what was never written; `None` for zeros, as the file has behind its end.
     fill: Option<Arc<[u8]>>,
     /// Bytes from one element to the next along each axis.
     strides: Vec<u64>,
@@ -182,12 +183,14 @@ impl StridedStore {
     /// Writes the fill value to what was never written, once anything was.
     pub fn flush(&self) -> Result<()> {
         let mut state = self.lock();
-        let (Some(address), Some(fill)) = (state.address, &self.fill) else { return Ok(()) };
+        let Some(address) = state.address else { return Ok(()) };
         let size = self.element_size.max(1) as u64;
         let longest = state.gaps.0.iter().map(|(first, end)| end - first).max().unwrap_or(0);
         let most = (BUFFER_BYTES / size).max(1).saturating_mul(size);
         let mut buffer = vec![0; longest.min(most) as usize];
-        fill_with(&mut buffer, fill);
+        if let Some(fill) = &self.fill {
+            fill_with(&mut buffer, fill);
+        }
         while let Some((first, end)) = state.gaps.first() {
             let piece = (end - first).min(buffer.len() as u64);
             self.target.write_at(address + first, &buffer[..piece as usize])?;
@@ -227,16 +230,28 @@ impl StridedStore {
             }
             Some(address) => return Ok(address),
             None => {
-                if self.fill.is_some() {
-                    state.gaps.0.insert(0, self.len);
-                }
                 let address = self.target.space.allocate(self.len);
+                let unfilled = self.unfilled_from(address)?;
+                if unfilled > 0 {
+                    state.gaps.0.insert(0, unfilled);
+                }
                 self.target.storage.expect(address.saturating_add(self.len));
                 address
             }
         };
         (state.address, state.is_committed) = (Some(address), false);
         Ok(address)
+    }
+
+    /// How many bytes of a place do not hold yet what is read where nothing was written.
+    fn unfilled_from(&self, address: u64) -> Result<u64> {
+        if self.fill.is_some() {
+            return Ok(self.len);
+        }
+        let end = self.target.storage.len();
+        let end =
+            end.map_err(|source| storage_error(&self.target.file, address, self.len, source))?;
+        Ok(end.saturating_sub(address).min(self.len))
     }
 
     /// Copies the array to fresh space.
@@ -291,15 +306,13 @@ impl StridedStore {
 
     fn write_run(&self, run: Run, callers: &[u8], buffer: &[u8]) -> Result<()> {
         let bytes = if run.is_callers { callers } else { buffer };
-        if self.fill.is_some() {
-            let mut state = self.lock();
-            let first = run.address - state.address.unwrap_or(run.address);
-            state.gaps.remove(first, first + run.len as u64);
-            let is_scattered = state.gaps.0.len() > MOST_PIECES;
-            drop(state);
-            if is_scattered {
-                self.flush()?;
-            }
+        let mut state = self.lock();
+        let first = run.address - state.address.unwrap_or(run.address);
+        state.gaps.remove(first, first + run.len as u64);
+        let is_scattered = state.gaps.0.len() > MOST_PIECES;
+        drop(state);
+        if is_scattered {
+            self.flush()?;
         }
         self.target.write_at(run.address, &bytes[run.start..run.start + run.len])
     }
