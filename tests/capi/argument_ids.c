@@ -9,13 +9,13 @@ int pick_ncid(const char *argument)
     int choice = choose(argument, fixture.id_count, 6, 0);
     int root = fixture.ids[0];
     int wrong[] = {0, -1, fixture.closed, root + 99, INT_MAX, 0x7f0000};
-    /* For a group that is not there, the original forgets the file and does not close it. */
-    if (is_sequence() && has("abort"))
-        wrong[3] = 0;
     /* Copies go to the other file. */
     if (is(argument, "ncid_out") && choice < 2 && fixture.id_count > 1)
         choice = 1 - choice;
     call.ncid = choice < fixture.id_count ? fixture.ids[choice] : wrong[choice - fixture.id_count];
+    /* For a group that is not there, the original forgets the file and does not close it. */
+    if (is_sequence() && has("abort") && nc_inq(call.ncid, NULL, NULL, NULL, NULL) != NC_NOERR)
+        call.ncid = 0;
     log_add("%d", call.ncid);
     return call.ncid;
 }
@@ -46,6 +46,8 @@ int pick_varid(const char *argument)
         call.varid = 0;
     if (is_sequence() && grows_and_fails())
         call.varid = 0;
+    if (is_sequence() && grows_and_fails())
+        call.varid = wrong[0];
     log_add("%d", call.varid);
     return call.varid;
 }
@@ -57,6 +59,22 @@ int pick_dimid(const char *argument)
     call.dimid = choice < 6 ? choice : wrong[choice - 6];
     log_add("%d", call.dimid);
     return call.dimid;
+}
+
+/* Whether a type of the file is one of the group or of those above it. */
+static int is_in_scope(nc_type type)
+{
+    static int ids[4096];
+    int count, status = NC_NOERR;
+    for (int group = call.ncid; status == NC_NOERR; status = nc_inq_grp_parent(group, &group)) {
+        if (nc_inq_typeids(group, &count, NULL) != NC_NOERR || count > COUNT(ids))
+            return 0;
+        nc_inq_typeids(group, &count, ids);
+        for (int i = 0; i < count; i++)
+            if (ids[i] == type)
+                return 1;
+    }
+    return 0;
 }
 
 /* The types that the files define. */
@@ -99,7 +117,9 @@ nc_type pick_type(const char *argument)
     if (is_sequence() && has("compound_field") && call.type > NC_MAX_ATOMIC_TYPE)
         nc_inq_user_type(call.ncid, call.type, NULL, NULL, NULL, NULL, &class);
     int is_missing = is_trap && nc_inq_type(call.ncid, call.type, NULL, NULL) != NC_NOERR;
-    if (class != NC_COMPOUND || is_missing)
+    /* The original stores types group by group, and none whose base is not stored by then. */
+    int is_too_late = is_trap && has("def_vlen") && call.type > NC_MAX_ATOMIC_TYPE && !is_in_scope(call.type);
+    if (class != NC_COMPOUND || is_missing || is_too_late)
         call.type = NC_INT;
     log_add("%d", call.type);
     return call.type;

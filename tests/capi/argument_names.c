@@ -95,13 +95,16 @@ static const char *name_for_sequence(const char *name)
     /* Names that netCDF keeps for itself the original gives to attributes, which it does not show then. */
     if (has("rename_att") || has("attrename"))
         return is(name, "NAME") || name[0] == '_' ? "fresh" : name;
+    int puts = has("put_att") || has("attput") || has("copy_att") || has("attcopy");
+    if (is_hdf5() && puts && (is(name, "NAME") || (name[0] == '_' && !is(name, "_FillValue"))))
+        return "fresh";
     int defines = has("nc_def_") || has("dimdef") || has("vardef") || renames;
     if (!defines || !is_hdf5())
         return name;
     if (kind == GROUP && renames)
         nc_inq_grp_parent(call.ncid, &group);
-    /* The original takes the new name of a variable as it is spelt. */
-    if (renames && kind == VARIABLE && is(name, "e\xcc\x81t\xc3\xa9"))
+    /* The original takes the new name of a variable or group as it is spelt. */
+    if (renames && kind & (VARIABLE | GROUP) && is(name, "e\xcc\x81t\xc3\xa9"))
         name = "\xc3\xa9t\xc3\xa9";
     kinds = kinds_of(group, name);
     if (renames && kind == DIMENSION && nc_inq_dimname(group, call.dimid, old) == NC_NOERR)
@@ -125,8 +128,8 @@ const char *pick_name(const char *argument)
 {
     static char longest[NC_MAX_NAME + 1], too_long[NC_MAX_NAME + 2];
     memset(longest, 'n', NC_MAX_NAME);
-    /* Of a group's name that is as long the original does not read the end. */
-    if (has("def_grp") || has("rename_grp"))
+    /* Of a name that is as long the original does not read the end when it opens a netCDF-4 file. */
+    if (has("def_grp") || has("rename_grp") || (is_sequence() && is_hdf5()))
         longest[NC_MAX_NAME - 1] = 0;
     memset(too_long, 'n', NC_MAX_NAME + 1);
     static const char *const right[] = {

@@ -60,6 +60,9 @@ static long long for_sequence(const char *argument, long long value)
         return value & ~NC_NETCDF4;
     if (!is_hdf5() && is(argument, "format") && (value == 3 || value == 4))
         return NC_FORMAT_CDF5;
+    /* With no alignment the original opens no netCDF-4 file any more; with a negative one it crashes. */
+    if (is(argument, "alignment") && value < 1)
+        return 1;
     /* The original finds that deflate has one parameter when it ends definitions, which it never does then. */
     if (is(argument, "nparams") && has("def_var_filter") && call.filter == 1)
         return 1;
@@ -127,6 +130,26 @@ float pick_float(const char *argument)
 
 /* A list in memory whose elements are `element` bytes, from one of the rows of a table; the last hazard is NULL. */
 enum { RANK = 8 };
+#define ENDLESS (1LL << 40)
+
+static const long long missing_dimension[RANK] = {77, 0, 1};
+
+/* Whether a variable gets a dimension of a group that is not above it, which the original cannot store. */
+static int is_out_of_scope(const long long *dimids)
+{
+    static int seen[NC_MAX_DIMS];
+    int count = 0;
+    if (nc_inq_dimids(call.ncid, &count, seen, 1) != NC_NOERR)
+        return 0;
+    for (int i = 0; i < 3; i++) {
+        int is_seen = 0;
+        for (int j = 0; j < count; j++)
+            is_seen |= seen[j] == dimids[i];
+        if (!is_seen && nc_inq_dimlen(call.ncid, (int)dimids[i], NULL) == NC_NOERR)
+            return 1;
+    }
+    return 0;
+}
 
 static const void *list(const char *argument, const long long rows[][RANK], int right, int wrong,
                         int hazardous, size_t element)
@@ -140,8 +163,13 @@ static const void *list(const char *argument, const long long rows[][RANK], int 
     }
     const long long *row = rows[choice];
     /* A record before the first one: the original cuts the variable to none. */
-    if (is_sequence() && is_hdf5() && has("put") && row[0] == -1)
+    int is_cut = row[0] == -1;
+    /* The original goes through every chunk on the way to a record that is that far. */
+    int is_endless = row[0] == ENDLESS;
+    if (is_sequence() && is_hdf5() && has("put") && (is_cut || is_endless))
         row = rows[0];
+    if (is_sequence() && is(argument, "dimidsp") && is_out_of_scope(row))
+        row = missing_dimension;
     for (int i = 0; i < RANK; i++) {
         int narrow = (int)row[i];
         if (element == sizeof(int))
@@ -170,7 +198,7 @@ const void *pick_counts(const char *argument, size_t element)
 const void *pick_strides(const char *argument, size_t element)
 {
     static const long long rows[][RANK] = {{1, 1, 1}, {1, 2, 1}, {2, 3, 1}, {1, 9, 1},
-                                           {0, 1, 1}, {-1, 1, 1}, {1LL << 40, 1, 1}};
+                                           {0, 1, 1}, {-1, 1, 1}, {ENDLESS, 1, 1}};
     return list(argument, rows, 4, 3, 0, element);
 }
 

@@ -55,6 +55,8 @@ for size in 1, 1 << 20, (1 << 33) + 5, 0:
     if status == 0: tell()
 if library.nc_set_meta_block_size_ints(-5) == 0: tell()
 """
+#: How long random sequences are.
+CALLS = 4000
 #: The most lines that a failure shows.
 SHOWN = 25
 
@@ -168,8 +170,7 @@ def seeds():
 
 @pytest.mark.parametrize(("form", "seed"), list(seeds()))
 def test_random_calls(libraries, c_program, tmp_path, form, seed):
-    calls = 4000 if form in CLASSIC else 1500
-    command = [c_program("random"), FORMATS[form], seed, calls]
+    command = [c_program("random"), FORMATS[form], seed, CALLS]
     original, ours = on_both(libraries, command, tmp_path)
     if original[1] < 0:
         # What came before it died counts.

@@ -27,7 +27,9 @@ pub unsafe extern "C" fn nc_copy_att(
             return Ok(());
         }
         if to.format == isotach::Format::NetCdf4Classic {
-            Holder::of(to.clone(), group.clone(), to_variable)?;
+            let holder = Holder::of(to.clone(), group.clone(), to_variable)?;
+            // SAFETY: the caller's string.
+            unsafe { name_of(&holder, name) }?;
         }
         let from = Holder::find(from_group, from_variable)?;
         // SAFETY: the caller's string.

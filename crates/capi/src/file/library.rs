@@ -140,9 +140,11 @@ pub(super) fn default_format() -> Outcome<c_int> {
 pub(super) fn edit_options() -> EditOptions {
     let mut options = EditOptions { lock: locks(), ..EditOptions::default() };
     if let Some((threshold, multiple)) = alignment_set() {
-        let at_least_one = |bytes: c_int| u64::try_from(bytes).unwrap_or(1).max(1);
-        options.alignment =
-            Alignment { threshold: at_least_one(threshold), multiple: at_least_one(multiple) };
+        // HDF5 takes a negative threshold for one that nothing reaches.
+        options.alignment = Alignment {
+            threshold: u64::try_from(threshold).unwrap_or(u64::MAX),
+            multiple: u64::try_from(multiple).unwrap_or(1),
+        };
     }
     options
 }

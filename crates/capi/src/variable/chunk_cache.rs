@@ -10,6 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::definition::netcdf4;
 use super::find;
 use crate::boundary::{answer, put};
+use crate::handle;
 use crate::model::{OpenFile, VariableNode};
 use crate::status::{Outcome, Status};
 
@@ -134,7 +135,9 @@ pub extern "C" fn nc_set_var_chunk_cache(
     preemption: f32,
 ) -> c_int {
     answer(|| {
-        netcdf4(group)?;
+        if !handle::any_file(group)?.is_hdf5() {
+            return Err(Status::ENOTNC4);
+        }
         let cache = ChunkCache::new(bytes, slot_count, preemption)?;
         find(group, id)?.said().cache = Some(cache.take_effect());
         Ok(())
