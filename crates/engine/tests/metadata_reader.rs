@@ -220,3 +220,16 @@ fn blocks_of_another_state_of_the_file_are_forgotten() {
     reader.fetch(90_000, 4).unwrap();
     assert_eq!(first(), [2; 4]);
 }
+
+#[test]
+fn what_is_cut_off_meanwhile_is_missed_where_it_is_wanted_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("shorter");
+    std::fs::write(&path, file(3000)).unwrap();
+    let reader = reader(Arc::new(LocalFile::open(&path).unwrap()));
+    std::fs::File::options().write(true).open(&path).unwrap().set_len(100).unwrap();
+    assert_eq!(reader.fetch(0, 48).unwrap()[..], file(3000)[..48]);
+    assert_eq!(reader.fetch(52, 48).unwrap()[..], file(3000)[52..100]);
+    let error = reader.fetch(60, 48).unwrap_err();
+    assert!(matches!(error.kind, ErrorKind::Storage { .. }), "{error}");
+}

@@ -11,6 +11,7 @@
 //! are read later know.
 
 use std::fmt;
+use std::io::ErrorKind::UnexpectedEof;
 use std::ops::{Deref, Range};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -206,17 +207,29 @@ impl MetadataReader {
         Some(MetadataBytes { source: Source::Block(Arc::clone(&block.bytes)), range })
     }
 
+    fn read_window(&self, window: &Range<u64>, bytes: &mut Vec<u8>) -> std::io::Result<()> {
+        let len = usize::try_from(window.end - window.start)
+            .map_err(|_| std::io::Error::from(std::io::ErrorKind::OutOfMemory))?;
+        uninit::read_vec(self.storage.as_ref(), window.start, len, bytes)
+    }
+
     /// Reads a block around what is wanted and keeps it.
     fn read_block(&self, address: u64, end: u64) -> std::io::Result<MetadataBytes> {
-        let window = {
+        let mut window = {
             let mut blocks = self.blocks.write().unwrap_or_else(PoisonError::into_inner);
             blocks.window(address, end, self.len)
         };
         let mut bytes = Vec::new();
-        let window_len = usize::try_from(window.end - window.start)
-            .map_err(|_| std::io::Error::from(std::io::ErrorKind::OutOfMemory))?;
         let state = self.state().clone().or_else(|| self.storage.present_stamp());
-        uninit::read_vec(self.storage.as_ref(), window.start, window_len, &mut bytes)?;
+        match self.read_window(&window, &mut bytes) {
+            // A writer may have cut off what stood behind all that counts, such as a redo record.
+            Err(error) if error.kind() == UnexpectedEof && window != (address..end) => {
+                window = address..end;
+                self.read_window(&window, &mut bytes)?;
+            }
+            outcome => outcome?,
+        }
+        let window_len = bytes.len();
         let bytes = Arc::new(bytes);
         let is_of_that_state = self.is_still(state.as_ref());
         let mut blocks = self.blocks.write().unwrap_or_else(PoisonError::into_inner);
