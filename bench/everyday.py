@@ -63,16 +63,24 @@ def field(module, path, datatype="f4", **options):
     return dataset, dataset.createVariable("v", datatype, ("t", "y", "x"), **options)
 
 
+def reading(work, name, look=lambda variable: variable[:], **fixed):
+    """Registers a look at `v` of the file that `write_name` writes."""
+
+    def read(module, path, **_):
+        with module.Dataset(path) as dataset:
+            return look(dataset["v"])
+
+    read.__name__ = f"read_{name}"
+    task(work, **fixed)(read)
+
+
 @task("write 100,000 strings")
 def write_strings(module, path):
     with create(module, path, {"x": None}) as dataset:
         dataset.createVariable("v", str, ("x",))[:] = WORDS
 
 
-@task("read them")
-def read_strings(module, path):
-    with module.Dataset(path) as dataset:
-        return dataset["v"][:]
+reading("read them", "strings")
 
 
 @task("write 2,000 strings one by one")
@@ -106,10 +114,7 @@ def write_sequences(module, path):
         dataset.createVariable("v", sequence, ("x",))[:] = values
 
 
-@task("read them")
-def read_sequences(module, path):
-    with module.Dataset(path) as dataset:
-        return dataset["v"][:]
+reading("read them", "sequences")
 
 
 @task("write 200,000 compounds")
@@ -120,10 +125,7 @@ def write_compounds(module, path):
         dataset.createVariable("v", compound, ("x",))[:] = np.ones(200_000, dtype)
 
 
-@task("read them")
-def read_compounds(module, path):
-    with module.Dataset(path) as dataset:
-        return dataset["v"][:]
+reading("read them", "compounds")
 
 
 @task("write a million values of an enumeration")
@@ -142,10 +144,7 @@ def write_packed(module, path):
         variable[:] = np.ma.masked_less(FIELD, 270)
 
 
-@task("read them")
-def read_packed(module, path):
-    with module.Dataset(path) as dataset:
-        return dataset["v"][:]
+reading("read them", "packed")
 
 
 @task("write 6 million numbers with a valid range")
@@ -156,10 +155,7 @@ def write_ranged(module, path):
         variable[:] = FIELD
 
 
-@task("read them")
-def read_ranged(module, path):
-    with module.Dataset(path) as dataset:
-        return dataset["v"][:]
+reading("read them", "ranged")
 
 
 @task("write 6 million numbers with szip", compression="szip", chunksizes=(10, 100, 100))
@@ -172,12 +168,11 @@ def write_field(module, path, **options):
         variable[:] = FIELD
 
 
-@task("read 6 million numbers with szip", compression="szip", chunksizes=(10, 100, 100))
-@task("read 6 million numbers with fletcher32", fletcher32=True, chunksizes=(10, 100, 100))
-@task("read 6 million numbers, big-endian", endian="big")
-def read_field(module, path, **_):
-    with module.Dataset(path) as dataset:
-        return dataset["v"][:]
+reading("read 6 million numbers with szip", "field", compression="szip", chunksizes=(10, 100, 100))
+reading(
+    "read 6 million numbers with fletcher32", "field", fletcher32=True, chunksizes=(10, 100, 100)
+)
+reading("read 6 million numbers, big-endian", "field", endian="big")
 
 
 def records(name):
@@ -218,21 +213,15 @@ def write_strided(module, path):
         variable[1::2] = FIELD[1::2]
 
 
-def strided(look):
-    def read_strided(module, path):
-        with module.Dataset(path) as dataset:
-            return look(dataset["v"])
-
-    return read_strided
-
-
 _PLACES = list(range(3, 300, 5))
 _MASK = np.arange(200) % 7 == 0
-task("read by a list")(strided(lambda v: v[:, :, _PLACES]))
-task("read by a stride, a mask and a list")(strided(lambda v: v[3:50:3, _MASK, _PLACES]))
-task("read backwards")(strided(lambda v: v[::-1, ::-2, ::-3]))
-task("read every second of each axis")(strided(lambda v: v[::2, ::2, ::2]))
-task("read 1,000 points")(strided(lambda v: [v[i % 100, i % 200, i % 300] for i in range(1000)]))
+reading("read by a list", "strided", lambda v: v[:, :, _PLACES])
+reading("read by a stride, a mask and a list", "strided", lambda v: v[3:50:3, _MASK, _PLACES])
+reading("read backwards", "strided", lambda v: v[::-1, ::-2, ::-3])
+reading("read every second of each axis", "strided", lambda v: v[::2, ::2, ::2])
+reading(
+    "read 1,000 points", "strided", lambda v: [v[i % 100, i % 200, i % 300] for i in range(1000)]
+)
 
 
 @task("write columns to a contiguous array")
