@@ -8,17 +8,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-use support::{has_original, include, prototypes, run, scratch};
-
-/// All that the original installs but `netcdf_filter_build.h`, which includes a header that is not there.
-const HEADERS: [&str; 6] = [
-    "netcdf.h",
-    "netcdf_mem.h",
-    "netcdf_filter.h",
-    "netcdf_aux.h",
-    "netcdf_dispatch.h",
-    "netcdf_meta.h",
-];
+use support::{HEADERS, has_original, include, prototypes, run, scratch};
 
 /// Constants that are not what version 4.9.0 has.
 const NEWER: [&str; 14] = [

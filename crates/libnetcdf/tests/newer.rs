@@ -6,18 +6,10 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::process::Command;
 
-use support::{has_original, include, is_there, library, prototypes, run, scratch};
+use support::{HEADERS, has_original, include, is_there, library, prototypes, run, scratch};
 
 /// Takes each function by its parameters.
 const SOURCE: &str = include_str!("newer.c");
-const HEADERS: [&str; 6] = [
-    "netcdf.h",
-    "netcdf_mem.h",
-    "netcdf_filter.h",
-    "netcdf_aux.h",
-    "netcdf_dispatch.h",
-    "netcdf_meta.h",
-];
 
 /// The functions that the source takes.
 fn newer() -> BTreeSet<String> {

@@ -6,6 +6,16 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// All that the original installs but `netcdf_filter_build.h`, which includes a header that is not there.
+pub const HEADERS: [&str; 6] = [
+    "netcdf.h",
+    "netcdf_mem.h",
+    "netcdf_filter.h",
+    "netcdf_aux.h",
+    "netcdf_dispatch.h",
+    "netcdf_meta.h",
+];
+
 /// The headers of this library.
 pub fn include() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("include")
