@@ -160,9 +160,53 @@ impl Pipeline {
     /// # Errors
     /// The filter that failed although it is not optional, and why; a want of memory always.
     pub fn encode(&self, chunk: &[u8], scratch: &mut Scratch, out: &mut Vec<u8>) -> Result<u32> {
+        self.encode_from(0, Some(chunk), scratch, out)
+    }
+
+    /// As [`Self::encode`], for a chunk of `len` bytes that `pieces` gives one after the other, each some
+    /// whole elements of `element_size` bytes. The first filter works on each as it comes, if it is shuffle:
+    /// what is small stays in the nearest cache.
+    ///
+    /// # Errors
+    /// Those of [`Self::encode`]; [`ErrorKind::Length`] where there are fewer bytes.
+    pub fn encode_pieces(
+        &self,
+        len: usize,
+        element_size: usize,
+        scratch: &mut Scratch,
+        out: &mut Vec<u8>,
+        pieces: impl FnOnce(&mut dyn FnMut(&[u8])),
+    ) -> Result<u32> {
+        let size = element_size as u32;
+        let shuffled = self.filters.first().filter(|filter| {
+            filter.id == registry::SHUFFLE && filter.parameters.first() == Some(&size) && size > 0
+        });
+        let is_whole = match shuffled {
+            Some(filter) => shuffle::encode_pieces(element_size, len, pieces, &mut scratch.front)
+                .map_err(|kind| filter.error(kind))?,
+            None => {
+                reserve(&mut scratch.front, len).map_err(|kind| error_after(&[], kind))?;
+                pieces(&mut |piece| scratch.front.extend_from_slice(piece));
+                scratch.front.len() == len
+            }
+        };
+        if !is_whole {
+            let decoded_bytes = scratch.front.len();
+            return Err(error_after(&[], ErrorKind::Length { expected_bytes: len, decoded_bytes }));
+        }
+        self.encode_from(usize::from(shuffled.is_some()), None, scratch, out)
+    }
+
+    /// Applies the filters from the `first` on to `unfiltered`, else to what stands in front.
+    fn encode_from(
+        &self,
+        first: usize,
+        mut unfiltered: Option<&[u8]>,
+        scratch: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> Result<u32> {
         let mut mask = 0;
-        let mut unfiltered = Some(chunk);
-        for (index, filter) in self.filters.iter().enumerate() {
+        for (index, filter) in self.filters.iter().enumerate().skip(first) {
             let may_leave_out = filter.may_be_left_out(index);
             match apply(filter, may_leave_out, unfiltered, scratch) {
                 Ok(true) => unfiltered = None,

@@ -64,6 +64,27 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
+    /// Appends `bytes`, for which there is room.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub(crate) fn put(&mut self, bytes: &[u8]) {
+        self.buffer[self.len..][..bytes.len()].copy_from_slice(as_uninit(bytes));
+        self.len += bytes.len();
+    }
+
+    /// Appends the first `count` of eight bytes; the others may be written behind them. So bits are
+    /// written without a look at how many they are.
+    ///
+    /// # Panics
+    /// If there is no room for all eight.
+    #[inline(always)]
+    pub(crate) fn put_first(&mut self, bytes: [u8; 8], count: usize) {
+        assert!(count <= bytes.len());
+        self.buffer[self.len..][..bytes.len()].copy_from_slice(as_uninit(&bytes));
+        self.len += count;
+    }
+
     /// Appends `count` bytes that stand `distance` bytes back, which may overlap what they give:
     /// a distance of 1 repeats the last byte. False where there are no such bytes.
     pub(crate) fn repeat_from_back(
@@ -108,13 +129,22 @@ impl<'a> Output<'a> {
         count: usize,
         write: impl FnOnce(&mut [MaybeUninit<u8>]) -> &mut [u8],
     ) -> Result<(), ErrorKind> {
+        self.extend_if(count, |place| Some(write(place))).map(|_| ())
+    }
+
+    /// As [`Self::extend_with`]; nothing is appended, and it says false, where `write` gives nothing back.
+    pub(crate) fn extend_if(
+        &mut self,
+        count: usize,
+        write: impl FnOnce(&mut [MaybeUninit<u8>]) -> Option<&mut [u8]>,
+    ) -> Result<bool, ErrorKind> {
         let overflow = self.overflow();
         let place = self.buffer[self.len..].get_mut(..count).ok_or(overflow)?;
         let start = place.as_ptr().cast::<u8>();
-        let written = write(place);
+        let Some(written) = write(place) else { return Ok(false) };
         assert!(written.as_ptr() == start && written.len() == count, "not the place given");
         self.len += count;
-        Ok(())
+        Ok(true)
     }
 
     /// Lets `write` fill as much of the remaining bytes as it has; it returns their count.

@@ -261,6 +261,49 @@ fn a_filter_that_cannot_be_applied_is_an_error_or_left_out() {
     assert_eq!(error.kind, ErrorKind::UnknownFilter);
 }
 
+proptest! {
+    #[test]
+    fn pieces_make_the_chunk_that_they_are_parts_of(
+        bytes in chunk(),
+        size in 1_usize..20,
+        lens in vec(0_usize..300, 1..20),
+    ) {
+        let chunk = &bytes[..bytes.len() / size * size];
+        let each_piece = |chunk: &[u8], take: &mut dyn FnMut(&[u8])| {
+            let mut rest = chunk;
+            for len in lens.iter().cycle().take(lens.len() * 3).chain([&bytes.len()]) {
+                let (piece, behind) = rest.split_at(rest.len().min(len * size));
+                take(piece);
+                rest = behind;
+            }
+        };
+        let own = [size as u32];
+        let pipelines: &[&[(u16, &[u32])]] = &[
+            &[], &[(2, &own)], &[(2, &own), (1, &[1]), (3, &[])], &[(2, &[3]), (1, &[4])],
+            &[(1, &[1]), (2, &own)], &[(32000, &[])], &[(3, &[])],
+        ];
+        for filters in pipelines {
+            for pipeline in [pipeline(filters), optional(pipeline(filters))] {
+                let (mut scratch, mut stored, mut whole) = Default::default();
+                let mask = pipeline.encode(chunk, &mut scratch, &mut whole).unwrap();
+                let from_pieces =
+                    pipeline.encode_pieces(chunk.len(), size, &mut scratch, &mut stored, |take| {
+                        each_piece(chunk, take);
+                    });
+                prop_assert_eq!((from_pieces, &stored), (Ok(mask), &whole));
+                // An element is missing.
+                let missing =
+                    pipeline.encode_pieces(chunk.len() + size, size, &mut scratch, &mut stored, |take| {
+                        each_piece(chunk, take);
+                    });
+                let kind = missing.map_err(|error| error.kind);
+                let is_told = matches!(kind, Err(ErrorKind::Length { expected_bytes, .. }) if expected_bytes == chunk.len() + size);
+                prop_assert!(is_told, "{kind:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn no_filters_store_the_chunk() {
     assert_eq!(round_trip(&pipeline(&[]), &[1, 2, 3]), (0, vec![1, 2, 3]));

@@ -1,19 +1,19 @@
 //! Bits from the least significant up, as deflate packs them.
 
-/// Writes bits to a slice, from its front.
-pub(super) struct BitWriter<'a> {
-    out: &'a mut [u8],
-    /// Whole bytes written.
-    at: usize,
+use crate::uninit::Output;
+
+/// Writes bits behind what an output has.
+pub(super) struct BitWriter<'a, 'o> {
+    out: &'a mut Output<'o>,
     /// Bits not written yet, the oldest one lowest; no others are set.
     window: u64,
     count: u32,
 }
 
-impl<'a> BitWriter<'a> {
+impl<'a, 'o> BitWriter<'a, 'o> {
     /// What is written must leave [`Self::SLACK`] bytes of `out` behind it.
-    pub(super) fn new(out: &'a mut [u8]) -> Self {
-        Self { out, at: 0, window: 0, count: 0 }
+    pub(super) fn new(out: &'a mut Output<'o>) -> Self {
+        Self { out, window: 0, count: 0 }
     }
 
     /// Bytes behind the last bit that are overwritten.
@@ -33,9 +33,8 @@ impl<'a> BitWriter<'a> {
     /// Writes all whole bytes: fewer than eight bits stay.
     #[inline(always)]
     pub(super) fn flush(&mut self) {
-        self.out[self.at..][..8].copy_from_slice(&self.window.to_le_bytes());
         let bytes = self.count / 8;
-        self.at += bytes as usize;
+        self.out.put_first(self.window.to_le_bytes(), bytes as usize);
         self.window >>= bytes * 8;
         self.count -= bytes * 8;
     }
@@ -43,8 +42,7 @@ impl<'a> BitWriter<'a> {
     /// Whole bytes, where no bits are left to flush.
     pub(super) fn put_bytes(&mut self, bytes: &[u8]) {
         debug_assert_eq!(self.count, 0);
-        self.out[self.at..][..bytes.len()].copy_from_slice(bytes);
-        self.at += bytes.len();
+        self.out.put(bytes);
     }
 
     /// Zeros up to the next whole byte.
@@ -53,9 +51,8 @@ impl<'a> BitWriter<'a> {
         self.flush();
     }
 
-    /// The number of bytes written, the last one filled up with zeros.
-    pub(super) fn finish(mut self) -> usize {
+    /// Fills the last byte up with zeros.
+    pub(super) fn finish(mut self) {
         self.align();
-        self.at
     }
 }

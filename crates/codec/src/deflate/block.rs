@@ -81,13 +81,15 @@ impl<'a> Block<'a> {
         3 + self.header.len_bits() + self.body_bits
     }
 
-    pub(super) fn write(&self, last: bool, to: &mut BitWriter<'_>) {
+    pub(super) fn write(&self, last: bool, to: &mut BitWriter<'_, '_>) {
         to.put(u64::from(last) | DYNAMIC << 1, 3);
         self.header.write(to);
         let mut at = 0;
         for sequence in self.sequences {
             let run = sequence.literals as usize;
-            self.write_literals(&self.input[at..at + run], to);
+            if run > 0 {
+                self.write_literals(&self.input[at..at + run], to);
+            }
             at += run + usize::from(sequence.len);
             let (length, distance) =
                 (length_symbol(sequence.len), distance_symbol(sequence.distance));
@@ -100,7 +102,7 @@ impl<'a> Block<'a> {
         to.flush();
     }
 
-    fn write_literals(&self, literals: &[u8], to: &mut BitWriter<'_>) {
+    fn write_literals(&self, literals: &[u8], to: &mut BitWriter<'_, '_>) {
         match BitWriter::BETWEEN_FLUSHES / self.longest_literal {
             6.. => self.write_groups::<6>(literals, to),
             5 => self.write_groups::<5>(literals, to),
@@ -109,7 +111,7 @@ impl<'a> Block<'a> {
     }
 
     /// Writes `N` literals at a time, which fit between two flushes.
-    fn write_groups<const N: usize>(&self, literals: &[u8], to: &mut BitWriter<'_>) {
+    fn write_groups<const N: usize>(&self, literals: &[u8], to: &mut BitWriter<'_, '_>) {
         let (groups, rest) = literals.as_chunks::<N>();
         for group in groups {
             let (mut bits, mut len) = (0, 0);
@@ -149,7 +151,7 @@ fn literals(input: &[u8], bytes: &Histogram, sequences: &[Sequence], matched: us
 }
 
 /// Stored blocks for `input`, which may be longer than one of them can be, or empty.
-pub(super) fn write_stored(input: &[u8], last: bool, to: &mut BitWriter<'_>) {
+pub(super) fn write_stored(input: &[u8], last: bool, to: &mut BitWriter<'_, '_>) {
     let mut rest = input;
     loop {
         let (bytes, behind) = rest.split_at(rest.len().min(MAX_STORED));
@@ -173,7 +175,7 @@ pub(super) fn stored_bits(len: usize) -> u64 {
 }
 
 #[inline(always)]
-fn put(code: Code, to: &mut BitWriter<'_>) {
+fn put(code: Code, to: &mut BitWriter<'_, '_>) {
     to.put(u64::from(code.bits), u32::from(code.len));
 }
 
@@ -191,7 +193,7 @@ struct Ranged {
 
 impl Ranged {
     #[inline(always)]
-    fn put(&self, code: Code, to: &mut BitWriter<'_>) {
+    fn put(&self, code: Code, to: &mut BitWriter<'_, '_>) {
         put(code, to);
         to.put(self.extra, self.extra_bits);
     }
@@ -259,7 +261,7 @@ impl Header {
         14 + 3 * self.code_count as u64 + self.lengths.iter().map(bits).sum::<u64>()
     }
 
-    fn write(&self, to: &mut BitWriter<'_>) {
+    fn write(&self, to: &mut BitWriter<'_, '_>) {
         to.put(self.symbol_count as u64 - 257, 5);
         to.put(self.distance_count as u64 - 1, 5);
         to.put(self.code_count as u64 - 4, 4);

@@ -21,6 +21,8 @@ use block::Block;
 use search::{Search, Sequence};
 use statistics::{Histogram, cost_bits, histogram};
 
+use crate::uninit::Output;
+
 /// Bytes that are counted together: a quarter of the input, within these.
 const MIN_PART: usize = 1 << 10;
 const MAX_PART: usize = 8 << 10;
@@ -44,13 +46,12 @@ pub(crate) fn bound(len: usize) -> usize {
     len + blocks * 11 + BitWriter::SLACK
 }
 
-/// Deflates `input` to the front of `out`, which has at least [`bound`] bytes, and returns the
-/// number of bytes.
+/// Deflates `input` to behind what `out` has, where there is room for [`bound`] bytes.
 ///
 /// # Panics
-/// If `out` is shorter.
-pub(crate) fn encode(input: &[u8], out: &mut [u8]) -> usize {
-    assert!(out.len() >= bound(input.len()), "too little room");
+/// If there is less room.
+pub(crate) fn encode(input: &[u8], out: &mut Output<'_>) {
+    assert!(out.remaining() >= bound(input.len()), "too little room");
     ENCODER.with_borrow_mut(|kept| kept.get_or_insert_default().encode(input, out))
 }
 
@@ -62,7 +63,7 @@ struct Encoder {
 }
 
 impl Encoder {
-    fn encode(&mut self, input: &[u8], out: &mut [u8]) -> usize {
+    fn encode(&mut self, input: &[u8], out: &mut Output<'_>) {
         self.search.forget();
         let mut to = BitWriter::new(out);
         let part = (input.len() / 4).clamp(MIN_PART, MAX_PART);
@@ -85,7 +86,7 @@ impl Encoder {
         start: usize,
         stretch: &Stretch,
         last: bool,
-        to: &mut BitWriter<'_>,
+        to: &mut BitWriter<'_, '_>,
     ) {
         let bytes = &input[start..];
         let per_byte = stretch.bits / bytes.len().max(1) as f32;

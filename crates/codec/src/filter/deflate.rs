@@ -3,7 +3,7 @@
 use crate::deflate;
 use crate::error::ErrorKind;
 use crate::libdeflate;
-use crate::uninit::Output;
+use crate::uninit::{Output, fill_vec};
 
 /// Inflates `input`. Bytes behind the end of the stream are ignored, as zlib ignores them.
 pub(crate) fn decode(_: &[u32], input: &[u8], output: &mut Output<'_>) -> Result<(), ErrorKind> {
@@ -39,16 +39,10 @@ pub(crate) fn encode(
 /// Wraps what our own encoder gives: the compression method with its window, the level, then the
 /// checksum, big-endian.
 fn encode_fast(input: &[u8], output: &mut Vec<u8>) -> Result<(), ErrorKind> {
-    let bound = HEADER.len() + deflate::bound(input.len());
-    // What is overwritten anyway need not be zeros.
-    output.truncate(bound);
-    output
-        .try_reserve_exact(bound - output.len() + CHECKSUM_LEN)
-        .map_err(|_| ErrorKind::OutOfMemory { wanted_bytes: bound })?;
-    output.resize(bound, 0);
-    output[..HEADER.len()].copy_from_slice(&HEADER);
-    let len = deflate::encode(input, &mut output[HEADER.len()..]);
-    output.truncate(HEADER.len() + len);
-    output.extend(libdeflate::adler32(input).to_be_bytes());
-    Ok(())
+    let bound = HEADER.len() + deflate::bound(input.len()) + CHECKSUM_LEN;
+    fill_vec(output, bound, |output| {
+        output.extend(&HEADER)?;
+        deflate::encode(input, output);
+        output.extend(&libdeflate::adler32(input).to_be_bytes())
+    })
 }

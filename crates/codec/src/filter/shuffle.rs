@@ -53,6 +53,26 @@ pub(crate) fn encode(
     })
 }
 
+/// Shuffles the `len` bytes that `pieces` gives one after the other, each some whole elements of `size`
+/// bytes. False where it gives fewer.
+pub(crate) fn encode_pieces(
+    size: usize,
+    len: usize,
+    pieces: impl FnOnce(&mut dyn FnMut(&[u8])),
+    output: &mut Vec<u8>,
+) -> Result<bool, ErrorKind> {
+    let mut is_whole = false;
+    fill_vec(output, len, |output| {
+        is_whole = output.extend_if(len, |place| {
+            let mut rows = simd::Rows::new(size, place);
+            pieces(&mut |piece| rows.add(piece));
+            rows.finish()
+        })?;
+        Ok(())
+    })?;
+    Ok(is_whole)
+}
+
 /// Restores the elements `first .. first + count` of the `total` that are shuffled in `input`, and
 /// gives `out` back, every byte of it written.
 ///
@@ -128,46 +148,46 @@ pub(crate) fn unshuffle_bytes(run: Run<'_>, out: &mut [MaybeUninit<u8>]) {
     }
 }
 
-/// Shuffles all elements from `first` on, on any processor: `out` has a row of as many places as
-/// there are elements for each byte of an element.
+/// Where shuffled elements go: into rows of `total` bytes, one for each byte of an element, from
+/// place `first` of each on.
+#[derive(Clone, Copy)]
+pub(crate) struct InRows {
+    pub(crate) total: usize,
+    pub(crate) first: usize,
+}
+
+/// Shuffles elements on any processor.
 pub(crate) fn shuffle_portable(
     elements: &[u8],
     size: usize,
-    first: usize,
+    at: InRows,
     out: &mut [MaybeUninit<u8>],
 ) {
     match size {
-        2 => shuffle_rows::<2>(elements, first, out),
-        4 => shuffle_rows::<4>(elements, first, out),
-        8 => shuffle_rows::<8>(elements, first, out),
-        _ => shuffle_bytes(elements, size, first, out),
+        2 => shuffle_rows::<2>(elements, at, out),
+        4 => shuffle_rows::<4>(elements, at, out),
+        8 => shuffle_rows::<8>(elements, at, out),
+        _ => shuffle_bytes(elements, size, at, out),
     }
 }
 
 /// Element by element.
-fn shuffle_rows<const N: usize>(elements: &[u8], first: usize, out: &mut [MaybeUninit<u8>]) {
-    let elements = elements.as_chunks::<N>().0;
-    for (index, element) in elements.iter().enumerate().skip(first) {
+fn shuffle_rows<const N: usize>(elements: &[u8], at: InRows, out: &mut [MaybeUninit<u8>]) {
+    for (index, element) in elements.as_chunks::<N>().0.iter().enumerate() {
         for (byte, &value) in element.iter().enumerate() {
-            out[byte * elements.len() + index].write(value);
+            out[byte * at.total + at.first + index].write(value);
         }
     }
 }
 
 /// The oracle of all faster ways: row by row, in tiles as [`unshuffle_bytes`].
-pub(crate) fn shuffle_bytes(
-    elements: &[u8],
-    size: usize,
-    first: usize,
-    out: &mut [MaybeUninit<u8>],
-) {
-    let total = elements.len() / size;
+pub(crate) fn shuffle_bytes(elements: &[u8], size: usize, at: InRows, out: &mut [MaybeUninit<u8>]) {
     let tile_len = (TILE_BYTES / size).max(1);
-    for start in (first..total).step_by(tile_len) {
-        let tile = &elements[start * size..total.min(start + tile_len) * size];
+    for (tile, elements) in elements.chunks(tile_len * size).enumerate() {
+        let first = at.first + tile * tile_len;
         for byte in 0..size {
-            let row = &mut out[byte * total + start..];
-            for (place, &value) in row.iter_mut().zip(tile[byte..].iter().step_by(size)) {
+            let row = &mut out[byte * at.total + first..];
+            for (place, &value) in row.iter_mut().zip(elements[byte..].iter().step_by(size)) {
                 place.write(value);
             }
         }

@@ -19,13 +19,13 @@
 //! The contract of every kernel of the way there:
 //! - It reads `elements`, whose length is a multiple of `N`, from the front, whole elements, and
 //!   returns how many.
-//! - It writes byte `j` of element `i` to `out[j * total + i]`, where `total` is the number of all
-//!   elements, and nothing else; `out` is as long as `elements`.
+//! - It writes byte `j` of element `i` to `out[j * total + first + i]`, and nothing else; `out` has
+//!   `N * total` bytes, and `elements` no more than `total - first` elements.
 //! - [`shuffle::shuffle_bytes`] is its oracle; [`shuffle::shuffle_portable`] does what it leaves over.
 
 use std::mem::MaybeUninit;
 
-use super::shuffle::{self, Run};
+use super::shuffle::{self, InRows, Run};
 use crate::uninit::assume_written;
 
 /// Restores a run of elements, and gives `out` back, every byte of it written.
@@ -46,35 +46,71 @@ pub(super) fn shuffle<'o>(
     size: usize,
     out: &'o mut [MaybeUninit<u8>],
 ) -> &'o mut [u8] {
-    assert!(elements.len().is_multiple_of(size) && out.len() == elements.len());
-    let done = shuffle_vectors(elements, size, out);
-    shuffle::shuffle_portable(elements, size, done, out);
-    // SAFETY: the kernel has written the bytes of the first `done` elements, the portable way all
-    // others; together they are as many as `out` has.
-    unsafe { assume_written(out) }
+    assert_eq!(elements.len(), out.len());
+    let mut rows = Rows::new(size, out);
+    rows.add(elements);
+    rows.finish().expect("as many elements as places")
+}
+
+/// Elements that are shuffled piece by piece: there is a row for each byte of an element.
+pub(super) struct Rows<'o> {
+    out: &'o mut [MaybeUninit<u8>],
+    size: usize,
+    /// How many elements there are to be.
+    total: usize,
+    /// How many there are: so many bytes at the front of each row are written.
+    done: usize,
+}
+
+impl<'o> Rows<'o> {
+    /// For elements of `size` bytes, as many as `out` has places for.
+    pub(super) fn new(size: usize, out: &'o mut [MaybeUninit<u8>]) -> Self {
+        assert!(out.len().is_multiple_of(size));
+        let total = out.len() / size;
+        Self { out, size, total, done: 0 }
+    }
+
+    /// Shuffles the next elements.
+    pub(super) fn add(&mut self, elements: &[u8]) {
+        let Self { size, total, .. } = *self;
+        let count = elements.len() / size;
+        assert!(elements.len().is_multiple_of(size) && count <= total - self.done);
+        let at = InRows { total, first: self.done };
+        let by_vectors = shuffle_vectors(elements, size, at, self.out);
+        let left = InRows { first: at.first + by_vectors, ..at };
+        shuffle::shuffle_portable(&elements[by_vectors * size..], size, left, self.out);
+        self.done += count;
+    }
+
+    /// The place, every byte of it written; `None` where elements are missing.
+    pub(super) fn finish(self) -> Option<&'o mut [u8]> {
+        // SAFETY: of all elements that were added, the kernel has written the bytes of some, the
+        // portable way those of all others; together they are as many as there are places.
+        (self.done == self.total).then(|| unsafe { assume_written(self.out) })
+    }
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn shuffle_vectors(_: &[u8], _: usize, _: &mut [MaybeUninit<u8>]) -> usize {
+fn shuffle_vectors(_: &[u8], _: usize, _: InRows, _: &mut [MaybeUninit<u8>]) -> usize {
     0
 }
 
 /// Shuffles as many elements as fill registers, where there is a kernel for their size.
 #[cfg(target_arch = "x86_64")]
-fn shuffle_vectors(elements: &[u8], size: usize, out: &mut [MaybeUninit<u8>]) -> usize {
+fn shuffle_vectors(elements: &[u8], size: usize, at: InRows, out: &mut [MaybeUninit<u8>]) -> usize {
     let wide = elements.len() / size >= 32 && is_x86_feature_detected!("avx2");
-    // SAFETY: `shuffle` has checked that these are whole elements and as many places; the AVX2
+    // SAFETY: `Rows` has checked that these are whole elements, with a place for each; the AVX2
     // kernels are called only where the processor has AVX2, and SSE2 is part of x86-64.
     unsafe {
         match (size, wide) {
-            (2, true) => x86::shuffle_avx2::<2>(elements, out),
-            (4, true) => x86::shuffle_avx2::<4>(elements, out),
-            (8, true) => x86::shuffle_avx2::<8>(elements, out),
-            (16, true) => x86::shuffle_avx2::<16>(elements, out),
-            (2, false) => x86::shuffle_sse2::<2>(elements, out),
-            (4, false) => x86::shuffle_sse2::<4>(elements, out),
-            (8, false) => x86::shuffle_sse2::<8>(elements, out),
-            (16, false) => x86::shuffle_sse2::<16>(elements, out),
+            (2, true) => x86::shuffle_avx2::<2>(elements, at, out),
+            (4, true) => x86::shuffle_avx2::<4>(elements, at, out),
+            (8, true) => x86::shuffle_avx2::<8>(elements, at, out),
+            (16, true) => x86::shuffle_avx2::<16>(elements, at, out),
+            (2, false) => x86::shuffle_sse2::<2>(elements, at, out),
+            (4, false) => x86::shuffle_sse2::<4>(elements, at, out),
+            (8, false) => x86::shuffle_sse2::<8>(elements, at, out),
+            (16, false) => x86::shuffle_sse2::<16>(elements, at, out),
             _ => 0,
         }
     }
@@ -137,7 +173,7 @@ mod x86 {
     use std::arch::x86_64::*;
     use std::mem::MaybeUninit;
 
-    use super::Run;
+    use super::{InRows, Run};
 
     /// From this size on, memory is written past the caches: they have no room for what a thread
     /// reads and what it writes, and would first read all that is then overwritten.
@@ -246,12 +282,13 @@ mod x86 {
     /// See the room's contract; `N` is the element size, a power of two.
     pub(super) unsafe fn shuffle_sse2<const N: usize>(
         elements: &[u8],
+        InRows { total, first }: InRows,
         out: &mut [MaybeUninit<u8>],
     ) -> usize {
-        let total = elements.len() / N;
+        let count = elements.len() / N;
         let places = out.as_mut_ptr().cast::<u8>();
         let mut done = 0;
-        while total - done >= 16 {
+        while count - done >= 16 {
             // SAFETY: 16 elements are left: `16 * N` bytes, and 16 places in each row.
             unsafe {
                 let from = elements.as_ptr().add(done * N);
@@ -268,7 +305,7 @@ mod x86 {
                     }
                 }
                 for (row, vector) in vectors.into_iter().enumerate() {
-                    _mm_storeu_si128(places.add(row * total + done).cast(), vector);
+                    _mm_storeu_si128(places.add(row * total + first + done).cast(), vector);
                 }
             }
             done += 16;
@@ -281,12 +318,13 @@ mod x86 {
     #[target_feature(enable = "avx2")]
     pub(super) unsafe fn shuffle_avx2<const N: usize>(
         elements: &[u8],
+        InRows { total, first }: InRows,
         out: &mut [MaybeUninit<u8>],
     ) -> usize {
-        let total = elements.len() / N;
+        let count = elements.len() / N;
         let places = out.as_mut_ptr().cast::<u8>();
         let mut done = 0;
-        while total - done >= 32 {
+        while count - done >= 32 {
             // SAFETY: 32 elements are left: `32 * N` bytes, and 32 places in each row.
             unsafe {
                 let from = elements.as_ptr().add(done * N);
@@ -304,7 +342,7 @@ mod x86 {
                     }
                 }
                 for (row, vector) in vectors.into_iter().enumerate() {
-                    _mm256_storeu_si256(places.add(row * total + done).cast(), vector);
+                    _mm256_storeu_si256(places.add(row * total + first + done).cast(), vector);
                 }
             }
             done += 32;
@@ -381,7 +419,8 @@ mod tests {
     kernel_agrees!(past_caches_of_8, x86::unshuffle_halves::<8, true>, 8, 32);
     kernel_agrees!(past_caches_of_16, x86::unshuffle_halves::<16, true>, 16, 32);
 
-    /// Every kernel, at every count about its register's, against the oracle.
+    /// Every kernel, at every count about its register's and with some places before and behind them,
+    /// against the oracle.
     macro_rules! shuffle_kernel_agrees {
         ($name:ident, $kernel:path, $size:literal, $width:literal) => {
             #[test]
@@ -390,22 +429,22 @@ mod tests {
                     println!("left out: this processor has no AVX2");
                     return;
                 }
-                let input: Vec<u8> = (0..150 * $size).map(|i| ((i * 167) >> 3) as u8).collect();
-                for total in 0..=100 {
-                    let elements = &input[..total * $size];
-                    let mut expected = vec![MaybeUninit::new(0); elements.len()];
-                    shuffle::shuffle_bytes(elements, $size, 0, &mut expected);
-                    let mut out = vec![MaybeUninit::new(0); elements.len()];
-                    // SAFETY: whole elements and as many places; the processor has the
+                let input: Vec<u8> = (0..150 * $size).map(|i| ((i * 167) >> 3) as u8 | 1).collect();
+                for (count, first) in (0..=100).flat_map(|count| [(count, 0), (count, 7)]) {
+                    let total = first + count + 5;
+                    let at = InRows { total, first };
+                    let elements = &input[..count * $size];
+                    let mut expected = vec![MaybeUninit::new(0); total * $size];
+                    shuffle::shuffle_bytes(elements, $size, at, &mut expected);
+                    let mut out = vec![MaybeUninit::new(0); total * $size];
+                    // SAFETY: whole elements with a place for each; the processor has the
                     // instructions.
-                    let done = unsafe { $kernel(elements, &mut out) };
-                    assert_eq!(done, total / $width * $width);
+                    let done = unsafe { $kernel(elements, at, &mut out) };
+                    assert_eq!(done, count / $width * $width);
                     let (out, expected) = (zeroed(&mut out), zeroed(&mut expected));
-                    for (row, expected) in
-                        out.chunks(total.max(1)).zip(expected.chunks(total.max(1)))
-                    {
-                        assert_eq!(row[..done], expected[..done]);
-                        assert!(row[done..].iter().all(|&byte| byte == 0));
+                    for (row, expected) in out.chunks(total).zip(expected.chunks(total)) {
+                        assert_eq!(row[..first + done], expected[..first + done]);
+                        assert!(row[first + done..].iter().all(|&byte| byte == 0));
                     }
                 }
             }
@@ -415,9 +454,10 @@ mod tests {
     /// Called as the kernels are.
     unsafe fn shuffle_portable<const N: usize>(
         elements: &[u8],
+        at: InRows,
         out: &mut [MaybeUninit<u8>],
     ) -> usize {
-        shuffle::shuffle_portable(elements, N, 0, out);
+        shuffle::shuffle_portable(elements, N, at, out);
         elements.len() / N
     }
 

@@ -139,6 +139,24 @@ impl Batch {
         &mut self.bytes[start..start + len]
     }
 
+    /// Adds a chunk as it is stored; leaves some other memory in `stored`. A first one is not copied: large
+    /// chunks have a batch for themselves.
+    pub(super) fn add_stored(
+        &mut self,
+        coordinates: &[u64],
+        stored: &mut Vec<u8>,
+        filter_mask: u32,
+    ) {
+        let len = stored.len();
+        if self.used > 0 {
+            self.add(coordinates, len, filter_mask).copy_from_slice(stored);
+            return;
+        }
+        std::mem::swap(&mut self.bytes, stored);
+        self.used = len;
+        self.push(coordinates, Memory::Batch, 0, len, filter_mask);
+    }
+
     /// Adds a chunk whose stored bytes are `len` of the caller's, from `start`.
     pub(super) fn add_callers(&mut self, coordinates: &[u64], start: usize, len: usize) {
         self.push(coordinates, Memory::Caller, start, len, 0);

@@ -340,7 +340,7 @@ impl Shared {
             lock(for_later).push((coordinates.as_slice().into(), partial));
             return Ok(());
         }
-        let Scratch { batch, chunk: ChunkScratch { elements, stored, codec } } = scratch;
+        let Scratch { batch, chunk: ChunkScratch { stored, codec, .. } } = scratch;
         let one_run = gather.one_run(&cursor.region, self.chunk_bytes);
         if let (Some(start), true) = (one_run, is_plain) {
             batch.add_callers(coordinates, start, self.chunk_bytes);
@@ -350,6 +350,13 @@ impl Shared {
             let chunk = &call.elements.bytes[start..start + self.chunk_bytes];
             return self.encode(coordinates, chunk, stored, codec, batch);
         }
+        if !is_plain
+            && !has_fill
+            && let Some(whole) = gather.whole_box(&cursor.region, self.chunk_bytes)
+        {
+            return self.encode_box(coordinates, &whole, scratch);
+        }
+        let Scratch { batch, chunk: ChunkScratch { elements, stored, codec } } = scratch;
         let memory = match is_plain {
             true => batch.add(coordinates, self.chunk_bytes, 0),
             false => {
@@ -443,7 +450,7 @@ impl Shared {
             || (*edge_chunks_unfiltered && shape.iter().any(|len| ends.next() > Some(*len)))
     }
 
-    fn beyond_chunk(&self, coordinates: &[u64]) -> Error {
+    pub(super) fn beyond_chunk(&self, coordinates: &[u64]) -> Error {
         let at = coordinates.iter().max().copied().unwrap_or(0);
         self.target.limit("elements of a chunk", at, self.element_count() as u64)
     }

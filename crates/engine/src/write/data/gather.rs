@@ -46,6 +46,63 @@ pub(super) struct Run {
     pub(super) len: usize,
 }
 
+/// The bytes of a piece: with what becomes of them they stay in the nearest cache.
+const PIECE_BYTES: usize = 16 << 10;
+
+/// All elements of a chunk, in its order: a box in the caller's memory, from `from`.
+pub(super) struct WholeBox<'g> {
+    source: &'g [u8],
+    axes: &'g [CopyAxis],
+    from: usize,
+    element_size: usize,
+}
+
+impl WholeBox<'_> {
+    /// Puts piece after piece together in `memory`, and gives it to `take`.
+    pub(super) fn pieces(
+        &self,
+        memory: &mut Vec<u8>,
+        mut take: impl FnMut(&[u8]),
+    ) -> Result<(), OutOfBounds> {
+        // Inner axes that make up a block, the next one, of which a piece has some, and outer ones.
+        let (mut block, mut inner) = (self.element_size, self.axes.len());
+        while inner > 0 && block * self.axes[inner - 1].count <= PIECE_BYTES {
+            inner -= 1;
+            block *= self.axes[inner].count;
+        }
+        let (outer, inner) = self.axes.split_at(inner);
+        let one = CopyAxis { count: 1, source_step: 0, target_step: 0 };
+        let (shared, outer) = outer.split_last().unwrap_or((&one, &[]));
+        let at_once = (PIECE_BYTES / block).clamp(1, shared.count);
+        if memory.len() < at_once * block {
+            memory.resize(at_once * block, 0);
+        }
+        let mut part = [std::slice::from_ref(shared), inner].concat();
+        each_start(outer, self.from, &mut |start| {
+            for first in (0..shared.count).step_by(at_once) {
+                part[0].count = at_once.min(shared.count - first);
+                let from = start.wrapping_add_signed(first as isize * shared.source_step);
+                let piece = &mut memory[..part[0].count * block];
+                copy_box(&part, self.source, from, piece, 0, self.element_size)?;
+                take(piece);
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Calls `work` with the place of every element of a box, the inner axes fastest.
+fn each_start(
+    axes: &[CopyAxis],
+    from: usize,
+    work: &mut impl FnMut(usize) -> Result<(), OutOfBounds>,
+) -> Result<(), OutOfBounds> {
+    let [axis, inner @ ..] = axes else { return work(from) };
+    (0..axis.count as isize).try_for_each(|index| {
+        each_start(inner, from.wrapping_add_signed(index * axis.source_step), work)
+    })
+}
+
 impl<'e> Gather<'e> {
     /// Finds `elements` for chunks of `chunk_shape`.
     pub(super) fn new(
@@ -107,6 +164,24 @@ impl<'e> Gather<'e> {
                 return Ok(());
             }
         }
+    }
+
+    /// The elements of `region` as one box, if they are the `len` bytes of a chunk in its order.
+    pub(super) fn whole_box(&mut self, region: &[&[AxisRun]], len: usize) -> Option<WholeBox<'_>> {
+        if region.iter().any(|runs| runs.len() != 1) {
+            return None;
+        }
+        self.chosen.fill(0);
+        let Elements { bytes: source, element_size, .. } = self.elements;
+        let GatherBox { axes, from, to } = self.chosen_box(region);
+        let mut block = element_size;
+        for axis in axes.iter().rev() {
+            if axis.target_step != block as isize {
+                return None;
+            }
+            block *= axis.count;
+        }
+        (to == 0 && block == len).then_some(WholeBox { source, axes, from, element_size })
     }
 
     /// The runs of bytes of `region` that are such both in the caller's memory and in the chunk;
@@ -174,5 +249,74 @@ impl<'e> Gather<'e> {
             self.chosen[axis] = 0;
         }
         false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A chunk of the caller's elements of `size` bytes, which stand `strides` apart, and the bytes of
+    /// the largest piece it comes in.
+    fn in_pieces(shape: &[u64], strides: &[usize], size: usize) -> (Vec<u8>, Vec<u8>, usize) {
+        let last = shape.iter().zip(strides).map(|(&count, stride)| (count as usize - 1) * stride);
+        let bytes: Vec<u8> =
+            (0..last.sum::<usize>() + size).map(|i| ((i * 31) >> 3) as u8).collect();
+        let elements = Elements { bytes: &bytes, strides, element_size: size };
+        let chunk_strides: Vec<u64> = (0..shape.len())
+            .map(|axis| shape[axis + 1..].iter().product::<u64>() * size as u64)
+            .collect();
+        let runs: Vec<AxisRun> = shape
+            .iter()
+            .map(|&count| AxisRun { result: 0, count, position: 0, stride: 1 })
+            .collect();
+        let region: Vec<&[AxisRun]> = runs.iter().map(std::slice::from_ref).collect();
+        let mut gather = Gather::new(elements, shape, &chunk_strides);
+        let mut expected = vec![0; shape.iter().product::<u64>() as usize * size];
+        gather.copy(&region, &mut expected, 0, |_| ()).unwrap();
+        let (mut memory, mut chunk, mut largest) = (Vec::new(), Vec::new(), 0);
+        let whole = gather.whole_box(&region, expected.len()).unwrap();
+        let take = |piece: &[u8]| {
+            chunk.extend_from_slice(piece);
+            largest = largest.max(piece.len());
+        };
+        whole.pieces(&mut memory, take).unwrap();
+        (chunk, expected, largest)
+    }
+
+    #[test]
+    fn pieces_follow_one_another_and_are_small() {
+        let cases: &[(&[u64], &[usize], usize)] = &[
+            // Rows, some to a piece; whole planes; one row in several pieces.
+            (&[16, 64, 64], &[1 << 18, 1 << 10, 4], 4),
+            (&[100, 7, 9], &[5000, 100, 8], 8),
+            (&[3, 10_001], &[100_000, 4], 4),
+            // The other order, a stretch of one axis, no axis that counts, elements larger than a piece.
+            (&[40, 50, 60], &[8, 400, 40_000], 8),
+            (&[1, 30_000, 1], &[1, 6, 1], 2),
+            (&[1, 1], &[1, 1], 3),
+            (&[2, 3], &[200_000, 50_000], 40_000),
+        ];
+        for (shape, strides, size) in cases {
+            let (chunk, expected, largest) = in_pieces(shape, strides, *size);
+            assert!(chunk == expected, "{shape:?}");
+            assert!(largest <= PIECE_BYTES.max(*size), "{shape:?}: {largest}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_chunk_in_its_order_is_no_whole_box() {
+        let bytes = [0; 64];
+        let elements = Elements { bytes: &bytes, strides: &[8, 1], element_size: 1 };
+        let mut gather = Gather::new(elements, &[4, 4], &[4, 1]);
+        let run = |count, position, stride| AxisRun { result: 0, count, position, stride };
+        let whole = run(4, 0, 1);
+        for rows in [run(3, 0, 1), run(3, 1, 1), run(4, 3, -1), run(4, 0, 0), run(2, 0, 2)] {
+            assert!(gather.whole_box(&[&[rows], &[whole]], 16).is_none(), "{rows:?}");
+            assert!(gather.whole_box(&[&[whole], &[rows]], 16).is_none(), "{rows:?}");
+        }
+        let halves = [run(2, 0, 1), run(2, 2, 1)];
+        assert!(gather.whole_box(&[&halves, &[whole]], 16).is_none());
+        assert!(gather.whole_box(&[&[whole], &[whole]], 16).is_some());
     }
 }

@@ -12,6 +12,7 @@ use super::buffers::{Moment, Share};
 use super::chunked::{BATCH_BYTES, Shared, lock};
 use super::claims::{ChunkBox, Claim};
 use super::fill_with;
+use super::gather::WholeBox;
 use super::partial::{Partial, Waiting};
 use super::scratch::{self, ChunkScratch, Scratch};
 use super::written::Written;
@@ -19,6 +20,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::parallel;
 use crate::plan::layout::{ChunkIndex, ChunkPlace};
 use crate::storage::{storage_error, uninit};
+use crate::strided_copy::OutOfBounds;
 
 /// Whether a part of a chunk never comes into the file because the rest cannot be decoded.
 fn is_lost(error: &Error) -> bool {
@@ -130,11 +132,39 @@ impl Shared {
         batch: &mut Batch,
     ) -> Result<()> {
         let encoded = self.parts.pipeline.encode(chunk, codec, stored);
+        self.add_encoded(coordinates, encoded, stored, batch)
+    }
+
+    /// Encodes a chunk that is whole in the caller's memory, and adds it.
+    pub(super) fn encode_box(
+        &self,
+        coordinates: &[u64],
+        whole: &WholeBox<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let Scratch { batch, chunk: ChunkScratch { elements, stored, codec } } = scratch;
+        let (len, size) = (self.chunk_bytes, self.parts.element_size);
+        let mut gathered = Ok(());
+        let encoded = self.parts.pipeline.encode_pieces(len, size, codec, stored, |take| {
+            gathered = whole.pieces(elements, take);
+        });
+        gathered.map_err(|OutOfBounds| self.beyond_chunk(coordinates))?;
+        self.add_encoded(coordinates, encoded, stored, batch)
+    }
+
+    /// Adds a chunk as it came out of the filters.
+    fn add_encoded(
+        &self,
+        coordinates: &[u64],
+        encoded: isotach_codec::Result<u32>,
+        stored: &mut Vec<u8>,
+        batch: &mut Batch,
+    ) -> Result<()> {
         let filter_mask = encoded.map_err(|source| {
             let (coordinates, source) = (coordinates.to_vec(), Box::new(source));
             self.target.error(ErrorKind::Encode { coordinates, source })
         })?;
-        batch.add(coordinates, stored.len(), filter_mask).copy_from_slice(stored);
+        batch.add_stored(coordinates, stored, filter_mask);
         Ok(())
     }
 
