@@ -4,14 +4,16 @@
 pub(super) const MAX_LEN: usize = 258;
 /// The farthest.
 const MAX_DISTANCE: usize = 1 << 15;
-/// Bytes that are loaded and compared at once.
+/// Bytes that are loaded at once.
 const WORD: usize = 8;
+/// Bytes that are compared at once.
+const WIDE: usize = 16;
 
 const HASH_BITS: u32 = 15;
 /// After `2^n` literals in a row, the search goes on by one byte more at a time.
 const PATIENCE_BITS: u32 = 6;
 /// The most bytes passed without a look.
-const MAX_STEP: usize = 12;
+const MAX_STEP: usize = 16;
 /// Costs are counted in sixteenths of a bit.
 const BIT: u32 = 16;
 /// What a match costs beside the bits of its distance: typical codes of length and distance.
@@ -92,12 +94,8 @@ impl Search {
         if distance.wrapping_sub(1) >= MAX_DISTANCE.min(at) {
             return None;
         }
-        let differs = word ^ word_at(input, at - distance);
-        match differs {
-            0 => Some((WORD + extend(input, at + WORD, distance), distance)),
-            _ if differs as u32 == 0 => Some((differs.trailing_zeros() as usize / 8, distance)),
-            _ => None,
-        }
+        let is_match = word as u32 == word_at(input, at - distance) as u32;
+        is_match.then(|| (extend(input, at, distance), distance))
     }
 }
 
@@ -118,17 +116,29 @@ fn word_at(input: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// How many bytes from `at` on are those `distance` before, up to the longest match of which a word
-/// is known.
+#[inline(always)]
+fn wide_at(input: &[u8], at: usize) -> u128 {
+    let mut wide = [0; WIDE];
+    wide.copy_from_slice(&input[at..at + WIDE]);
+    u128::from_le_bytes(wide)
+}
+
+/// How many bytes from `at` on are those `distance` before, up to the longest match.
+#[inline(always)]
 fn extend(input: &[u8], at: usize, distance: usize) -> usize {
-    let end = input.len().min(at + MAX_LEN - WORD);
+    let end = input.len().min(at + MAX_LEN);
     let mut to = at;
-    while to + WORD <= end {
-        let differs = word_at(input, to) ^ word_at(input, to - distance);
-        if differs != 0 {
-            return to - at + differs.trailing_zeros() as usize / 8;
+    while to + 2 * WIDE <= end {
+        // Both halves are looked at before it is known which one counts: most matches end within
+        // them, and where is nothing that a processor could foresee.
+        let differs = |from: usize| wide_at(input, from) ^ wide_at(input, from - distance);
+        let (first, second) = (differs(to), differs(to + WIDE));
+        let in_second = WIDE + second.trailing_zeros() as usize / 8;
+        let same = if first == 0 { in_second } else { first.trailing_zeros() as usize / 8 };
+        to += same;
+        if same < 2 * WIDE {
+            return to - at;
         }
-        to += WORD;
     }
     while to < end && input[to] == input[to - distance] {
         to += 1;
