@@ -17,8 +17,8 @@ use isotach::model::selection::{Axis, Selection};
 use isotach::model::{Atomic, Values};
 use isotach::storage::{Durability, Memory, Storage};
 use isotach::{
-    CreateOptions, EditOptions, ErrorKind, File, Fill, FilterRequest, Format, GroupWriter, Layout,
-    OpenOptions, Result, StorageKind, VariableOptions, VariableWriter, Writer,
+    CreateOptions, EditOptions, ErrorKind, File, Fill, FilterRequest, Format, GroupWriter,
+    HeaderRoom, Layout, OpenOptions, Result, StorageKind, VariableOptions, VariableWriter, Writer,
 };
 use isotach_testkit::{
     CrashImage, FailingWrites, Fault, Random, Recording, RecordingStorage, corpus,
@@ -38,6 +38,8 @@ const LEAST_LONG: usize = 1000;
 /// A file, and what is done to it from commit to commit.
 struct Scenario {
     start: Start,
+    /// What classic files reserve.
+    room: HeaderRoom,
     steps: Vec<Step>,
 }
 
@@ -52,11 +54,11 @@ impl Scenario {
     }
 
     fn created(options: CreateOptions) -> Self {
-        Self { start: Start::New(options), steps: Vec::new() }
+        Self { start: Start::New(options), room: HeaderRoom::default(), steps: Vec::new() }
     }
 
     fn of(bytes: Vec<u8>) -> Self {
-        Self { start: Start::File(bytes), steps: Vec::new() }
+        Self { start: Start::File(bytes), room: HeaderRoom::default(), steps: Vec::new() }
     }
 
     fn then(mut self, step: impl Fn(&Writer) + 'static) -> Self {
@@ -102,7 +104,7 @@ struct Run<'s> {
 
 impl<'s> Run<'s> {
     fn new(scenario: &'s Scenario, durability: Durability) -> Self {
-        let edit = options(durability);
+        let edit = EditOptions { header_room: scenario.room, ..options(durability) };
         let storage;
         let writer = match &scenario.start {
             Start::New(create) => {
@@ -172,7 +174,8 @@ impl<'s> Run<'s> {
     /// Opens what was left and does what was not done.
     fn go_on(&self, image: &CrashImage, shown: Option<usize>) {
         let Some(shown) = shown else { return };
-        let edit = options(Durability::Process);
+        let header_room = self.scenario.room;
+        let edit = EditOptions { header_room, ..options(Durability::Process) };
         let writer = edit.open_bytes("file", image.bytes.clone()).unwrap();
         assert_eq!(contents(&writer.file()), self.states[shown].1, "opened for writing");
         for (index, step) in self.scenario.steps.iter().enumerate().skip(shown) {
@@ -581,6 +584,78 @@ fn classic_files() {
             .then(|writer| writer.root().delete_attribute("history").unwrap())
             .survives(700);
     }
+}
+
+/// Values that move by less than they are long, with and without space that is reserved for that.
+#[test]
+fn classic_values_that_move() {
+    let reserved = HeaderRoom {
+        header_free: 100,
+        fixed_alignment: 512,
+        fixed_free: 60,
+        record_alignment: 256,
+    };
+    for format in [Format::Classic, Format::Offset64Bit, Format::Data64Bit] {
+        for room in [HeaderRoom::default(), reserved] {
+            Scenario { room, ..moving(format, 300) }.survives(250);
+        }
+    }
+}
+
+/// The same where they are more than is moved at once.
+#[test]
+fn large_classic_values_that_move() {
+    // Some crashes of thousands are enough, each of which costs as much as all of a small file.
+    let scenario = moving(Format::Offset64Bit, 700_000);
+    let run = Run::new(&scenario, Durability::Power);
+    let judged = run.judge(20, |see| run.recording.killed_images(see))
+        + run.judge(20, |see| run.recording.power_loss_images(7, 1, see));
+    assert!(judged > 20, "only {judged} crashes");
+}
+
+/// Fixed and record variables that have to make room, each time for another reason.
+fn moving(format: Format, len: u64) -> Scenario {
+    const FIXED: [(&str, Atomic); 3] =
+        [("fixed 0", Atomic::Byte), ("fixed 1", Atomic::Short), ("fixed 2", Atomic::Byte)];
+    fn define(writer: &Writer, name: &str, kind: Atomic, along: &str) {
+        let root = writer.root();
+        let dimension = root.find_dimension(along).unwrap().unwrap();
+        root.define_variable(name, kind, &[dimension], plain()).unwrap();
+    }
+    fn append(writer: &Writer, names: &[&str], first: u64) {
+        for name in names {
+            let numbers: Vec<i32> = (0..5).map(|number| number * 3 + first as i32).collect();
+            variable(&writer.root(), name).write_as(&select([range(first, 5)]), &numbers).unwrap();
+        }
+    }
+    Scenario::new(format)
+        .then(move |writer| {
+            let root = writer.root();
+            root.define_dimension("time", None).unwrap();
+            root.define_dimension("x", Some(len)).unwrap();
+            for (name, kind) in FIXED {
+                define(writer, name, kind, "x");
+            }
+            // Records of one variable have no padding until there is another.
+            define(writer, "record", Atomic::Byte, "time");
+            for (index, (name, _)) in FIXED.into_iter().enumerate() {
+                let most = 90 + index as i32;
+                let numbers: Vec<i32> = (0..len as i32).map(|number| number % most).collect();
+                variable(&root, name).write_as(&select([range(0, len)]), &numbers).unwrap();
+            }
+            append(writer, &["record"], 0);
+        })
+        .then(|writer| writer.root().set_attribute("title", "some bytes").unwrap())
+        .then(|writer| define(writer, "another record", Atomic::Short, "time"))
+        .then(|writer| append(writer, &["record", "another record"], 5))
+        .then(|writer| define(writer, "fixed 3", Atomic::Double, "x"))
+        .then(|writer| {
+            variable(&writer.root(), "fixed 1").set_attribute("note", vec![7; 500]).unwrap();
+        })
+        .then(|writer| append(writer, &["another record"], 10))
+        .then(|writer| variable(&writer.root(), "fixed 1").delete().unwrap())
+        .then(|writer| variable(&writer.root(), "record").delete().unwrap())
+        .then(|writer| variable(&writer.root(), "fixed 2").rename("a longer name").unwrap())
 }
 
 /// Changes of every kind to any file.

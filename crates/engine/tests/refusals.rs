@@ -7,7 +7,7 @@ use isotach::model::selection::{Axis, Selection};
 use isotach::model::{Atomic, Values};
 use isotach::storage::{GrowingMemory, Memory};
 use isotach::{
-    CreateOptions, DefinitionFault, EditOptions, Error, ErrorKind, File, FilterRequest,
+    CreateOptions, DefinitionFault, EditOptions, Error, ErrorKind, File, FilterRequest, Format,
     OpenOptions, StorageKind, VariableOptions, VariableWriter, Writer,
 };
 use isotach_codec::Filter;
@@ -233,6 +233,43 @@ fn an_array_larger_than_a_file_in_memory_can_be_is_refused() {
     fitting.write_as(&one(7), &[1_i8]).unwrap();
     writer.close().unwrap();
     assert!((1_000_000..1 << 20).contains(&storage.take_bytes().len()));
+}
+
+#[test]
+fn more_records_than_a_file_in_memory_can_have_are_refused() {
+    const LIMIT: u64 = 1 << 20;
+    let define = |writer: &Writer| {
+        let time = writer.root().define_dimension("time", None).unwrap();
+        let options = VariableOptions::default();
+        writer.root().define_variable("v", Atomic::Int, &[time], options).unwrap()
+    };
+    let is_limit = |error: Error| {
+        assert!(matches!(error.kind, ErrorKind::Limit { limit: LIMIT, .. }), "{error}");
+    };
+    let storage = Arc::new(GrowingMemory::with_limit(Vec::new(), LIMIT));
+    let create = CreateOptions::new(Format::Classic);
+    let writer = create.create_in("test", Arc::clone(&storage) as _).unwrap();
+    let variable = define(&writer);
+    is_limit(variable.write_as(&range(1 << 30, 1), &[1]).unwrap_err());
+    variable.write_as(&range(7, 1), &[1]).unwrap();
+    writer.close().unwrap();
+    assert!(storage.take_bytes().len() < 200);
+
+    // A file of nothing but a count.
+    let mut bytes = b"CDF\x01".to_vec();
+    bytes.extend(((1_u32 << 31) + 7).to_be_bytes());
+    bytes.extend([0; 24]);
+    let storage = Arc::new(GrowingMemory::with_limit(bytes.clone(), LIMIT));
+    let edit = EditOptions { commit_interval: None, ..EditOptions::default() };
+    let writer = edit.open_in("test", Arc::clone(&storage) as _).unwrap();
+    define(&writer);
+    let ErrorKind::NotCommitted { source, .. } = writer.commit().unwrap_err().kind else {
+        panic!("not told what is lost")
+    };
+    is_limit(*source);
+    writer.root().variable("v").unwrap().unwrap().delete().unwrap();
+    writer.close().unwrap();
+    assert!(storage.take_bytes().len() < 200);
 }
 
 /// A file of `broken`, three chunks of four of which the second one's checksum is wrong, and of `plain`.

@@ -148,6 +148,7 @@ impl ClassicWriter {
         header.lay_out(before, &spacing).map_err(|fault| self.layout_error(fault))?;
         let records = self.record_layout(&header)?;
         let places = places(&header, &records, fills_records);
+        self.target.check_len(end_of(&header, &places, record_count))?;
         if self.is_filled_otherwise(&places, sources) {
             self.settle()?;
         }
@@ -352,11 +353,12 @@ impl ClassicWriter {
             Some(Version::Cdf5) => i64::MAX as u64,
             _ => u64::from(u32::MAX) - 1,
         };
-        let fits =
-            last < limit && self.places.iter().all(|place| place.end(last + 1) <= i64::MAX as u64);
-        if !fits {
+        if last >= limit {
             let kind = ErrorKind::Limit { what: "count of records", value: last, limit };
             return Err(self.error(kind));
+        }
+        if let Some(end) = self.places.iter().map(|place| place.end(last + 1)).max() {
+            self.target.check_len(end)?;
         }
         values.record_count = values.record_count.max(last + 1);
         Ok(())

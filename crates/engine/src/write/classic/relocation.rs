@@ -75,6 +75,7 @@ pub(super) fn relocate(
     let end = end_of(header, new, record_count);
     let low = changed.map(|index| new[index].begin).min().unwrap_or(end).min(end);
     let image = target.len()?.max(end).next_multiple_of(4);
+    target.check_len(image.saturating_add(end - low))?;
     let mut copier = Copier::new(target, image - low)?;
     let mut fixed: Vec<usize> = (0..new.len()).filter(|&index| new[index].begin >= low).collect();
     fixed.sort_by_key(|&index| new[index].begin);

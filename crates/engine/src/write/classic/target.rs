@@ -54,6 +54,18 @@ impl Target {
         self.storage.len().map_err(|source| storage_error(&self.file, 0, 0, source))
     }
 
+    /// That it can be so long: what cannot be finished is not begun, however many records a file says it has.
+    pub(super) fn check_len(&self, len: u64) -> Result<()> {
+        let limit = self.storage.largest_len().min(i64::MAX as u64);
+        if len <= limit {
+            return Ok(());
+        }
+        Err(Error::new(
+            &self.file,
+            ErrorKind::Limit { what: "bytes of the file", value: len, limit },
+        ))
+    }
+
     pub(super) fn set_len(&self, len: u64) -> Result<()> {
         self.storage.set_len(len).map_err(|source| self.write_error(len, 0, source))
     }
