@@ -24,6 +24,14 @@ _MEANING = (
     "_Unsigned",
     "_Encoding",
 )
+#: Those that say how many digits of numbers are kept, and of what base.
+_KEPT = (
+    ("_QuantizeBitGroomNumberOfSignificantDigits", 10.0),
+    ("_QuantizeGranularBitRoundNumberOfSignificantDigits", 10.0),
+    ("_QuantizeBitRoundNumberOfSignificantBits", 2.0),
+)
+#: Those that change numbers.
+_PACKING = ("scale_factor", "add_offset")
 
 
 class Piece(NamedTuple):
@@ -59,7 +67,7 @@ def plan(encoder: Any, file: IsotachDataStore, dataset: xr.Dataset, dim: Hashabl
         if dim in variable.dims:
             start = _start(file.ds.variables[name], dim)
             pieces.append(Piece(name, variable, start))
-        elif not variable.equals(stored[name]):  # type: ignore[no-untyped-call]
+        elif not _equals(variable, stored[name]):
             raise ValueError(f"variable {name!r}, not along {dim!r}, differs from the file")
     return [piece for piece in pieces if piece.variable.size]
 
@@ -79,6 +87,9 @@ def _with_encoding(name: Hashable, given: xr.Variable, there: xr.Variable) -> xr
         encoding.setdefault("calendar", "standard")
     if given.dtype.kind == "m" and "units" in there.attrs:
         encoding["units"] = there.attrs["units"]
+    if given.dtype.kind in "iu" and not encoding.keys().isdisjoint(_PACKING):
+        # As the fill value is said, xarray would pack in the type at hand.
+        given = given.astype("f8")
     given.encoding = {key: value for key, value in encoding.items() if key not in given.attrs}
     return given
 
@@ -120,6 +131,18 @@ def _in_shape(
         if along != dim and ours != theirs:
             raise ValueError(f"variable {name!r} has {ours} along {along!r}, in the file {theirs}")
     return xr.Variable(stored.dims, encoded.data, encoded.attrs)
+
+
+def _equals(given: xr.Variable, stored: xr.Variable) -> bool:
+    """Whether both have the same values, but for what is rounded off where the file asks for it."""
+    digits = stored.encoding.get("least_significant_digit")
+    absolute = 0.0 if digits is None else 10.0 ** -int(digits)
+    kept = [base ** (1 - int(stored.attrs[name])) for name, base in _KEPT if name in stored.attrs]
+    if absolute == 0 and not kept:
+        return bool(given.equals(stored))  # type: ignore[no-untyped-call]
+    relative = max(kept, default=0.0)
+    close = np.isclose(given.values, stored.values, relative, absolute, equal_nan=True)
+    return bool(close.all())
 
 
 def _kind(variable: xr.Variable) -> str:
