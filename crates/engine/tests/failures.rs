@@ -264,6 +264,30 @@ fn classic_files() {
         .check();
 }
 
+/// Values that have to move and find no room give back what they had taken.
+#[test]
+fn a_move_that_fails_leaves_no_bytes() {
+    let storage = Arc::new(FailingWrites::new(Vec::new()));
+    let mut options = CreateOptions::new(Format::Classic);
+    options.edit.commit_interval = None;
+    let writer = options.create_in("file", Arc::clone(&storage) as _).unwrap();
+    DEFINE(&writer).unwrap();
+    define(&writer, "record", &["t", "x"], None).unwrap();
+    put(&writer, "record", [(0, 100_000), (0, 6)]).unwrap();
+    writer.commit().unwrap();
+    let (before, len) = (shown(&storage).unwrap(), storage.len().unwrap());
+    define(&writer, "other", &["t"], None).unwrap();
+    storage.fail_after_bytes(2_000_000, Fault::DiskFull);
+    for _ in 0..3 {
+        writer.commit().unwrap_err();
+        assert_eq!(storage.len().unwrap(), len);
+    }
+    assert_eq!(shown(&storage).unwrap(), before);
+    storage.fail_after_writes(u64::MAX, Fault::DiskFull);
+    writer.close().unwrap();
+    assert!(shown(&storage).unwrap().contains("/other"));
+}
+
 /// Storage that fails to say that it keeps something takes no commits any more; what was committed is
 /// there.
 #[test]

@@ -76,6 +76,32 @@ pub(super) fn relocate(
     let low = changed.map(|index| new[index].begin).min().unwrap_or(end).min(end);
     let image = target.len()?.max(end).next_multiple_of(4);
     target.check_len(image.saturating_add(end - low))?;
+    let old_len = target.len()?;
+    let written = write_image(target, new, origins, record_count, (low, image));
+    let image_end = end + (image - low);
+    if let Err(error) = written.and_then(|()| target.set_len(image_end)) {
+        // Nothing refers to it: where the disk is full, its space is needed. The first error is told.
+        let _ = target.set_len(old_len);
+        return Err(error);
+    }
+    let last = encoded(target, header)?;
+    if let Some(far) = far_header(header, low, image - low) {
+        let header = encoded(target, &far)?;
+        target.switch_next(Redo { header, moved: Moved::default(), file_len: image_end });
+    }
+    let moved = Moved { from: image, to: low, length_bytes: end - low };
+    target.switch_next(Redo { header: last, moved, file_len: end });
+    Ok(())
+}
+
+/// Writes all that is to stand from the address `low` on as if that were `image`.
+fn write_image(
+    target: &Target,
+    new: &[Place],
+    origins: &[Origin<'_>],
+    record_count: u64,
+    (low, image): (u64, u64),
+) -> Result<()> {
     let mut copier = Copier::new(target, image - low)?;
     let mut fixed: Vec<usize> = (0..new.len()).filter(|&index| new[index].begin >= low).collect();
     fixed.sort_by_key(|&index| new[index].begin);
@@ -89,17 +115,7 @@ pub(super) fn relocate(
             copier.bring(origins[index], &new[index], record)?;
         }
     }
-    copier.behind.flush(target)?;
-    let image_end = end + (image - low);
-    target.set_len(image_end)?;
-    let last = encoded(target, header)?;
-    if let Some(far) = far_header(header, low, image - low) {
-        let header = encoded(target, &far)?;
-        target.switch_next(Redo { header, moved: Moved::default(), file_len: image_end });
-    }
-    let moved = Moved { from: image, to: low, length_bytes: end - low };
-    target.switch_next(Redo { header: last, moved, file_len: end });
-    Ok(())
+    copier.behind.flush(target)
 }
 
 /// The header for the image. `None` where the version cannot say its addresses.

@@ -128,7 +128,6 @@ impl Planned {
             LayoutKind::Chunked => StorageKind::Chunked,
             LayoutKind::Virtual => StorageKind::Virtual,
         };
-        let size = datatype.size() as usize;
         let max_shape: Vec<Option<u64>> =
             dataset.dimensions()?.iter().map(|dimension| dimension.max).collect();
         let (index, edge_chunks_unfiltered) = match &**dataset.layout()? {
@@ -149,7 +148,8 @@ impl Planned {
             fill_beyond: netcdf4::fill_beyond(dataset)?,
             fill: match fill.status {
                 FillStatus::Undefined => None,
-                FillStatus::Default => Some(vec![0; size].into()),
+                // One that the reader has held against what an element may take.
+                FillStatus::Default => Some(Arc::clone(&dataset.array()?.layout.fill)),
                 FillStatus::User => fill.value,
             },
             datatype,
