@@ -284,7 +284,7 @@ impl Pipeline {
             }
             _ => (1, &steps[..]),
         };
-        let bytes = match run_inner(steps, stored, decoded_len, scratch)? {
+        let bytes = match run_inner(steps, stored, (decoded_len, decoded_len), scratch)? {
             Decoded::Stored(len) => &stored[..len],
             Decoded::Front(len) => &scratch.front[..len],
         };
@@ -378,8 +378,11 @@ fn run(
         Some(Decoder::IntoPlace(decode)) => Some((filter, decode)),
         _ => None,
     });
-    let inner = if last.is_some() { &steps[1..] } else { steps };
-    let input = match run_inner(inner, stored, decoded_len, scratch)? {
+    let (inner, most) = match last {
+        Some(_) => (&steps[1..], intermediate_limit(decoded_len)),
+        None => (steps, decoded_len),
+    };
+    let input = match run_inner(inner, stored, (decoded_len, most), scratch)? {
         Decoded::Stored(len) => &stored[..len],
         Decoded::Front(len) => &scratch.front[..len],
     };
@@ -408,17 +411,17 @@ fn decode_foreign(
     }
 }
 
-/// Undoes `steps`, from the last to the first, within `scratch`.
+/// Undoes `steps`, from the last to the first, within `scratch`. The last that is undone gives at most
+/// `most` bytes: as many as the chunk has where it gives the chunk itself.
 fn run_inner(
     steps: &[&Filter],
     stored: &[u8],
-    decoded_len: usize,
+    (decoded_len, most): (usize, usize),
     scratch: &mut Scratch,
 ) -> Result<Decoded> {
     let mut at = Decoded::Stored(stored.len());
     for (index, filter) in steps.iter().enumerate().rev() {
-        // What the filter applied first gives is the chunk itself.
-        let limit = if index == 0 { decoded_len } else { intermediate_limit(decoded_len) };
+        let limit = if index == 0 { most } else { intermediate_limit(decoded_len) };
         let input = match at {
             Decoded::Stored(len) => &stored[..len],
             Decoded::Front(len) => &scratch.front[..len],

@@ -131,6 +131,16 @@ proptest! {
         round_trip(&pipeline(&[(6, &parameters)]), elements);
     }
 
+    /// Noise takes more space packed than it does plain, and so what comes next is longer than the chunk.
+    #[test]
+    fn scale_offset_that_gains_nothing_before_other_filters(bytes in vec(any::<u8>(), 16..400)) {
+        let count = bytes.len() as u32;
+        let scale_offset: (u16, &[u32]) = (6, &[2, 0, count, 0, 1, 0, 0, 0]);
+        for behind in [&[(1, &[4][..])][..], &[(2, &[1]), (1, &[4])], &[(2, &[3])], &[(32000, &[])]] {
+            round_trip(&pipeline(&[&[scale_offset], behind].concat()), &bytes);
+        }
+    }
+
     #[test]
     fn scale_offset_of_real_numbers(
         values in prop_oneof![vec(-1e4..1e4, 0..300), vec(any::<f64>(), 0..50)],
