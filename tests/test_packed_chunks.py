@@ -25,8 +25,8 @@ def numbers(kind, is_wide):
 def check(path, kind, is_wide, create, lost=0):
     """What h5py stores in `theirs` is read, and what we store in `ours` h5py reads as that.
 
-    Up to half of `lost` is rounded off. Where a number is nearer to the fill value than `lost`, libhdf5
-    has it become the fill value, and we do not.
+    Up to half of `lost` is rounded off. Where a number is nearer to the fill value than `lost`,
+    libhdf5 has it become the fill value, and we do not.
     """
     values = numbers(kind, is_wide)
     with h5py.File(path, "w") as file:

@@ -73,8 +73,9 @@ def to_netcdf(
     With `append_dim`, the data go behind those of a file along that unlimited dimension, in the
     file's types, packing and units of time. All its variables along that dimension must be given;
     those that are not along it may be left out, and must be equal if they are there, but for
-    digits that the file does not keep. The file's attributes stay. A file or group without variables is written as a new one. `ValueError` says
-    what does not fit, before anything is written.
+    digits that the file does not keep. The file's attributes stay. A file or group without
+    variables is written as a new one. `ValueError` says what does not fit, before anything is
+    written.
     """
     if mode is None:
         mode = "w" if append_dim is None else "a"
