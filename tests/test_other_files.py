@@ -7,6 +7,8 @@ import subprocess
 import sys
 
 import h5py
+import isotach
+import netCDF4
 import numpy as np
 import pytest
 from isotach import _native
@@ -167,6 +169,21 @@ def test_nowhere(places):
     path = places / "data" / "file.h5"
     write_virtual(path, "source.h5")
     check(path, places / "elsewhere", None)
+
+
+def test_no_raw_file(places):
+    """What is in it is not known, so there are no values."""
+    path = places / "data" / "file.h5"
+    write_raw(path, "source.h5")
+    with h5py.File(path) as file, pytest.raises(OSError, match="external raw data file"):
+        file["v"][...]
+    with isotach.Dataset(path) as ours, netCDF4.Dataset(path) as theirs:
+        for dataset in (ours, theirs):
+            assert dataset["v"].shape == (3,)
+            with pytest.raises(RuntimeError):
+                dataset["v"][...]
+        with pytest.raises(RuntimeError, match="refers to the file"):
+            ours["v"][...]
 
 
 @pytest.mark.parametrize("kind", WRITERS)

@@ -7,12 +7,13 @@ mod support;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 
+use isotach::ErrorKind;
 use isotach::cache;
 use isotach::model::selection::{Axis, Selection};
 use isotach::plan::Plan;
 use isotach::plan::layout::{Blocks, ExternalSegment, Placement, VirtualPiece, VirtualSources};
 use isotach_testkit::{CountingStorage, StoredArray, naive_read};
-use support::{LOCAL, alone, read};
+use support::{LOCAL, alone, read, try_read};
 
 const REMOTE: u64 = 1 << 20;
 
@@ -253,26 +254,34 @@ fn external_segments_are_one_array() {
         let bytes = [&[9; 5], &stored.elements[range]].concat();
         Some(Arc::new(CountingStorage::new(bytes, LOCAL)) as Arc<dyn isotach::storage::Storage>)
     };
-    let segment = |storage, length_bytes| ExternalSegment { storage, offset: 5, length_bytes };
+    let segment = |name: &str, storage, length_bytes| ExternalSegment {
+        name: name.into(),
+        storage,
+        offset: 5,
+        length_bytes,
+    };
     let segments = [
-        // The second is missing, and the third is shorter than it should be.
-        segment(raw(0..101), 101),
-        segment(None, 99),
-        segment(raw(200..300), u64::MAX),
+        // The third is shorter than it should be, and the last is missing.
+        segment("first", raw(0..101), 101),
+        segment("second", raw(101..200), 99),
+        segment("third", raw(200..300), 160),
+        segment("fourth", None, u64::MAX),
     ];
-    let fill = stored.fill.clone();
-    let missing = fill.iter().cycle().skip(1).take(99).copied().collect::<Vec<u8>>();
-    stored.elements[101..200].copy_from_slice(&missing);
     stored.elements[300..].fill(0);
     stored.placement = Placement::External(segments.into());
     let array = stored.array(Arc::new(CountingStorage::new(Vec::new(), LOCAL)), &[10, 10]);
     for selection in [
-        Selection::all(&[10, 10]),
+        select([(0, 9), (0, 10)]),
         select([(2, 6), (3, 4)]),
-        Selection { axes: vec![Axis::range(9, 4, -3), Axis::range(0, 4, 3)] },
+        Selection { axes: vec![Axis::range(8, 3, -3), Axis::range(0, 4, 3)] },
     ] {
         assert_eq!(read(&array, &selection), naive_read(&stored, &selection), "{selection}");
     }
+    let refused = try_read(&array, &Selection::all(&[10, 10]));
+    assert!(matches!(
+        refused.unwrap_err().kind,
+        ErrorKind::OtherFile { path, .. } if path == "fourth"
+    ));
 }
 
 /// Pieces that are known from the start.

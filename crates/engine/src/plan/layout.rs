@@ -149,7 +149,9 @@ pub trait ChunkIndex: Send + Sync {
 /// A part of an external raw data file.
 #[derive(Clone)]
 pub struct ExternalSegment {
-    /// The raw file; `None` where it does not exist: its elements are fill.
+    /// What the data set calls the raw file.
+    pub name: Box<str>,
+    /// The raw file; `None` where it does not exist: its elements cannot be read.
     pub storage: Option<Arc<dyn Storage>>,
     /// First byte in the raw file.
     pub offset: u64,

@@ -1,22 +1,22 @@
 //! External raw data: segments of other files, one after the other, as one storage.
 
-use std::io;
 use std::mem::MaybeUninit;
+use std::{fmt, io};
 
+use crate::error::{Error, ErrorKind, OtherFileReason};
 use crate::plan::layout::ExternalSegment;
 use crate::storage::{Storage, uninit};
 
-/// Segments as one run of bytes. A file that is missing reads as fill, and what is missing at the
-/// end of a file as zeros: so libhdf5 has it.
+/// Segments as one run of bytes. What is missing at the end of a file reads as zeros, and a file
+/// that is missing is an error where its bytes are wanted: so libhdf5 has it.
 pub(super) struct Segments<'s> {
     segments: &'s [ExternalSegment],
-    fill: &'s [u8],
 }
 
 impl<'s> Segments<'s> {
-    /// The bytes of `segments`; `fill` is one element.
-    pub(super) fn new(segments: &'s [ExternalSegment], fill: &'s [u8]) -> Self {
-        Self { segments, fill }
+    /// The bytes of `segments`.
+    pub(super) fn new(segments: &'s [ExternalSegment]) -> Self {
+        Self { segments }
     }
 
     /// What of a read at `offset` lies in one segment: the segment, where in it, how many bytes.
@@ -51,19 +51,9 @@ impl Storage for Segments<'_> {
             };
             let len = usize::try_from(left).unwrap_or(usize::MAX).min(rest.len());
             let part = &mut rest[..len];
-            match &segment.storage {
-                Some(storage) => {
-                    let from = segment.offset.saturating_add(within);
-                    uninit::read_with_zeros(storage.as_ref(), from, part)
-                }
-                None => {
-                    let bytes = uninit::zeroed(part);
-                    let phase = (at % (self.fill.len().max(1) as u64)) as usize;
-                    let values = self.fill.iter().cycle().skip(phase);
-                    bytes.iter_mut().zip(values).for_each(|(byte, value)| *byte = *value);
-                    Ok(bytes)
-                }
-            }
+            let storage = segment.storage.as_ref().ok_or_else(|| missing(segment))?;
+            let from = segment.offset.saturating_add(within);
+            uninit::read_with_zeros(storage.as_ref(), from, part)
         })
     }
 
@@ -77,5 +67,34 @@ impl Storage for Segments<'_> {
             .iter()
             .filter_map(|segment| segment.storage.as_ref())
             .all(|storage| storage.parallel())
+    }
+}
+
+/// A raw file that is not there, by the name that the data set has for it.
+#[derive(Debug)]
+struct Missing(Box<str>);
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "external raw data file {:?} is not there", self.0)
+    }
+}
+
+impl std::error::Error for Missing {}
+
+fn missing(segment: &ExternalSegment) -> io::Error {
+    io::Error::new(io::ErrorKind::NotFound, Missing(segment.name.clone()))
+}
+
+/// What a read of [`Segments`] failed for: not the file itself, where another one is missing.
+pub(super) fn named(error: Error) -> Error {
+    let ErrorKind::Storage { source, .. } = &error.kind else { return error };
+    match source.get_ref().and_then(|inner| inner.downcast_ref::<Missing>()) {
+        Some(Missing(name)) => {
+            let (path, source) = (name.to_string(), io::Error::from(io::ErrorKind::NotFound));
+            let reason = OtherFileReason::Failed(source.into());
+            Error { kind: ErrorKind::OtherFile { path, reason }, ..error }
+        }
+        None => error,
     }
 }

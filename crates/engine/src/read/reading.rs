@@ -61,7 +61,7 @@ impl Reading<'_> {
             }
             Placement::Chunked(chunked) => chunked::read(self, chunked, &inside, target),
             Placement::External(segments) => {
-                let storage = external::Segments::new(segments, &self.layout.fill);
+                let storage = external::Segments::new(segments);
                 let strides = self.row_major_bytes(&self.layout.shape)?;
                 let place = strided::Place {
                     storage: &storage,
@@ -69,7 +69,7 @@ impl Reading<'_> {
                     strides: &strides,
                     beyond_end: BeyondEnd::Error,
                 };
-                strided::read(self, &place, inside, target)
+                strided::read(self, &place, inside, target).map_err(external::named)
             }
             Placement::Virtual(_) if self.depth >= VIRTUAL_DEPTH => {
                 let (value, limit) = (u64::from(self.depth) + 1, u64::from(VIRTUAL_DEPTH));

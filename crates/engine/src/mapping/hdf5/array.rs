@@ -115,6 +115,7 @@ fn external(dataset: &Dataset) -> Result<Placement> {
         .map(|file| {
             Ok(ExternalSegment {
                 storage: context.raw_file(&file.name)?,
+                name: file.name.into(),
                 offset: file.offset,
                 length_bytes: file.size.unwrap_or(u64::MAX),
             })
