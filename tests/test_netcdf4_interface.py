@@ -197,6 +197,34 @@ def test_masks_and_scales(path, setting):
             assert found == []
 
 
+ARRAYS = {
+    "an array": np.array,
+    "with its mask": np.asanyarray,
+    "joined": lambda variable: np.concatenate([variable, variable]),
+    "reduced": lambda variable: np.asanyarray(np.mean(variable)),
+    "filled": np.ma.filled,
+}
+
+
+@pytest.mark.parametrize("make", ARRAYS)
+def test_variables_where_numpy_wants_arrays(path, make):
+    with isotach.Dataset(path) as ours, netCDF4.Dataset(path) as theirs:
+        for name in ("packed", "ranged", "nans"):
+            here, there = ARRAYS[make](ours[name]), ARRAYS[make](theirs[name])
+            assert type(here) is type(there)
+            assert differ(here, there, name) is None
+
+
+def test_variables_where_numpy_wants_masked_arrays(path):
+    """netCDF4-python's variables end in a RecursionError there."""
+    with isotach.Dataset(path) as dataset:
+        packed = dataset["packed"]
+        assert np.ma.getmaskarray(packed[...]).any()
+        for made in (np.ma.array(packed), np.ma.asarray(packed), np.ma.array(packed, copy=True)):
+            assert differ(made, packed[...]) is None
+        assert np.ma.mean(packed) == packed[...].mean()
+
+
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_settings_of_a_file_reach_all_variables(path, setting):
     with isotach.Dataset(path) as ours, netCDF4.Dataset(path) as theirs:
@@ -242,6 +270,10 @@ WRONG_CALLS = {
     "new dimension": lambda d: d.createDimension("new", 1),
     "new variable": lambda d: d.createVariable("new", "f4", ()),
     "values of an array": lambda d: d["packed"].getValue(),
+    "attribute by a number": lambda d: d["packed"].getncattr(3),
+    "negative cache": lambda d: d["packed"].set_var_chunk_cache(-1),
+    "preemption beyond 1": lambda d: d["packed"].set_var_chunk_cache(preemption=2.0),
+    "text after closing": lambda d: (d.close(), repr(d)),
     "closing twice": lambda d: (d.close(), d.close()),
     "reading after closing": lambda d: (d["packed"], d.close())[0][0],
     "shape after closing": lambda d: (d["packed"], d.close())[0].shape,
@@ -272,6 +304,9 @@ def test_wrong_calls_raise_the_same(path, call):
         lambda library, path: library.Dataset(path / "empty"),
         lambda library, path: library.Dataset(path / "file.txt", mode="q"),
         lambda library, path: library.Dataset("name", mode="a", memory=b"CDF"),
+        lambda library, path: library.Dataset("name", memory="text"),
+        lambda library, path: library.set_chunk_cache(-1),
+        lambda library, path: library.set_chunk_cache(preemption=3),
         lambda library, path: library.MFDataset([]),
         lambda library, path: library.MFDataset(str(path / "*.none")),
     ],
@@ -396,6 +431,10 @@ def test_many_files_are_one(tmp_path):
         assert here[:].tolist() == list(range(8))
         assert ours.ncattrs() == theirs.ncattrs()
         assert len(ours.dimensions["time"]) == 8
+    first = str(tmp_path / "0.nc")
+    with isotach.MFDataset([first]) as ours, netCDF4.MFDataset([first]) as theirs:
+        here, there = (d.variables["values"][:] for d in (ours, theirs))
+        assert here.fill_value == there.fill_value
     with pytest.raises(IndexError), isotach.MFDataset(pattern) as ours:
         ours.variables["time"][::-1]
 

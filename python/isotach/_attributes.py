@@ -54,6 +54,8 @@ class Attributes:
 
         `encoding` is that of texts. `AttributeError` where there is no such attribute.
         """
+        if not isinstance(name, str):
+            raise TypeError(f"the name of an attribute is a str, not {type(name).__name__}")
         attributes = self._all()
         value = attributes[name] if name in attributes else self._not_listed(name)
         if value is None:

@@ -48,6 +48,8 @@ NOT_VALID = "NetCDF: Not a valid ID"
 NO_ATTRIBUTE = "NetCDF: Attribute not found"
 #: What is said of an attempt to change a file.
 READ_ONLY = "NetCDF: Write to read only"
+#: What is said of a call that classic files have no answer to.
+NOT_NETCDF4 = "NetCDF: Attempting netcdf-4 operation on netcdf-3 file"
 
 #: Names that stay with Python's objects and are never looked up in the file.
 RESERVED = frozenset(

@@ -436,6 +436,7 @@ class Dataset(GroupMembers):
     # How it is shown and sent
 
     def __repr__(self) -> str:
+        self._check()
         lines = [repr(type(self))]
         if self._path == "/":
             lines.append(f"root group ({self.data_model} data model, file format {self._kind[1]}):")
@@ -523,13 +524,19 @@ def _there(found: dict[str, Any]) -> set[str]:
 
 
 def _lazy(me: Callable[[], Any], what: str, kind: int) -> LazyDict[Any]:
+    def group() -> Any:
+        found = me()
+        if found is None:
+            raise ReferenceError("weakly-referenced object no longer exists")
+        return found
+
     def names() -> Any:
-        return getattr(me()._native, f"{what}_names")()
+        return getattr(group()._native, f"{what}_names")()
 
     def make(name: str) -> Any:
-        return getattr(me(), f"_{what}")(name)
+        return getattr(group(), f"_{what}")(name)
 
     def revision() -> Any:
-        return me()._revision(kind)
+        return group()._revision(kind)
 
     return LazyDict(names, make, revision)

@@ -449,7 +449,9 @@ def _compact(positions: Any) -> Any:
 
 def _joined(parts: list[Any]) -> Any:
     if len(parts) == 1:
-        return parts[0]
+        (part,) = parts
+        # Without the part's fill value, as `ma.concatenate` has it.
+        return ma.MaskedArray(part.data, mask=ma.getmask(part)) if ma.isMA(part) else part
     if any(ma.isMA(part) for part in parts):
         return ma.concatenate(parts)  # type: ignore[no-untyped-call]
     return np.concatenate(parts)

@@ -45,6 +45,8 @@ def kind_of(file: _native.File) -> tuple[str, str]:
 
 def source_of(filename: Any, memory: Any, encoding: str | None) -> tuple[str, Any, str | None]:
     """Where the bytes come from: `(kind, path or bytes or object, name)`."""
+    if isinstance(memory, (str, os.PathLike)):
+        raise TypeError(f"a bytes-like object is required, not {type(memory).__name__!r}")
     if memory is not None:
         return ("memory", memory, str(filename))
     if hasattr(filename, "read") and hasattr(filename, "seek"):

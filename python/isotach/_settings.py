@@ -62,12 +62,23 @@ def set_chunk_cache(
     """
     global _chunk_cache
     with _lock:
-        old = _chunk_cache
-        _chunk_cache = (
-            old[0] if size is None else int(size),
-            old[1] if nelems is None else int(nelems),
-            old[2] if preemption is None else float(preemption),
-        )
+        _chunk_cache = changed_chunk_cache(_chunk_cache, size, nelems, preemption)
+
+
+def changed_chunk_cache(
+    old: tuple[int, int, float], size: int | None, nelems: int | None, preemption: float | None
+) -> tuple[int, int, float]:
+    """Settings with what is new in them; `OverflowError` and `RuntimeError` for what cannot be."""
+    new = (
+        old[0] if size is None else int(size),
+        old[1] if nelems is None else int(nelems),
+        old[2] if preemption is None else float(preemption),
+    )
+    if min(new[:2]) < 0:
+        raise OverflowError("can't convert negative value to size_t")
+    if not 0 <= new[2] <= 1:
+        raise RuntimeError("NetCDF: Invalid argument")
+    return new
 
 
 def get_alignment() -> tuple[int, int]:

@@ -14,12 +14,12 @@ import numpy.typing as npt
 from isotach import _defining
 from isotach._attributes import Attributes
 from isotach._complex import ComplexVariable, as_complex
-from isotach._constants import NOT_VALID, NUMPY_CODES, default_fillvals
+from isotach._constants import NOT_NETCDF4, NOT_VALID, NUMPY_CODES, default_fillvals
 from isotach._dimension import Dimension
 from isotach._filters import filter_dict, quantization
 from isotach._lazy import CLOSED
 from isotach._reading import Read, _same, raw_reader, reader
-from isotach._settings import get_chunk_cache
+from isotach._settings import changed_chunk_cache, get_chunk_cache
 from isotach._types import (
     CompoundType,
     EnumType,
@@ -230,9 +230,12 @@ class Variable(Attributes):
             object.__setattr__(self, "_read", read)
         return read
 
+    #: `numpy.ma` asks what it is to make a masked array of.
+    _baseclass = np.ndarray
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
-        data = self[...]
-        return np.asarray(data) if dtype is None else np.asarray(data, dtype)
+        # A mask stays where whoever asks takes it: `numpy.asanyarray`, `numpy.ma`, `numpy.mean`.
+        return np.asanyarray(self[...], dtype)
 
     def getValue(self) -> Any:
         """The value of a scalar variable; `IndexError` for any other."""
@@ -394,8 +397,13 @@ class Variable(Attributes):
         return bool(self._native.fill_value()[0])
 
     def get_var_chunk_cache(self) -> tuple[int, int, float]:
-        """The chunk cache that was set: size in bytes, number of elements, preemption."""
+        """The chunk cache that was set: size in bytes, number of elements, preemption.
+
+        `RuntimeError` for classic files, which have no chunks.
+        """
         self._check()
+        if not self._grp._is_netcdf4:
+            raise RuntimeError(NOT_NETCDF4)
         return self._cache or get_chunk_cache()
 
     def set_var_chunk_cache(
@@ -405,12 +413,7 @@ class Variable(Attributes):
         preemption: float | None = None,
     ) -> None:
         """Remembers the settings, and that is all: all files share one cache."""
-        old = self.get_var_chunk_cache()
-        new = (
-            old[0] if size is None else int(size),
-            old[1] if nelems is None else int(nelems),
-            old[2] if preemption is None else float(preemption),
-        )
+        new = changed_chunk_cache(self.get_var_chunk_cache(), size, nelems, preemption)
         object.__setattr__(self, "_cache", new)
 
     # Writing
