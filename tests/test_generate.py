@@ -72,3 +72,38 @@ def read_all(group):
         assert len(variable.ncattrs()) == len(variable.__dict__)
     for below in group.groups.values():
         read_all(below)
+
+
+ROUNDED = {
+    "BitGroom": "BitGroomNumberOfSignificantDigits",
+    "GranularBitRound": "GranularBitRoundNumberOfSignificantDigits",
+    "BitRound": "BitRoundNumberOfSignificantBits",
+}
+
+
+@pytest.mark.parametrize("mode", ROUNDED)
+def test_rounds_off_as_netcdf_does(tmp_path, mode):
+    attribute = f"_Quantize{ROUNDED[mode]}"
+    values = [1.2345678, -9.8765432, 3e-20, 0, 123456.789]
+    row = ", ".join(map(str, values))
+    text, ours, theirs = (tmp_path / name for name in ("x.cdl", "ours.nc", "theirs.nc"))
+    text.write_text(
+        f"netcdf x {{ dimensions: x = 6; variables: float f(x); f:{attribute} = 3;"
+        f" double d(x); d:{attribute} = 3; data: f = {row}, _; d = {row}, _; }}"
+    )
+    run(COMMAND, "generate", "-o", ours, text)
+    with netCDF4.Dataset(theirs, "w") as dataset:
+        dataset.createDimension("x", 6)
+        options = {"significant_digits": 3, "quantize_mode": mode, "contiguous": True}
+        for name, of in (("f", "f4"), ("d", "f8")):
+            dataset.createVariable(name, of, ("x",), **options)[:5] = values
+    dumps = [run("ncdump", "-p", "9,17", "-n", "x", file) for file in (ours, theirs)]
+    assert dumps[0] == dumps[1]
+    if mode == "GranularBitRound":
+        # ncgen knows the other two as attributes only.
+        run("ncgen", "-o", theirs, text)
+        assert run("ncdump", "-p", "9,17", "-n", "x", theirs) == dumps[0]
+    again = tmp_path / "again.nc"
+    text.write_bytes(run(COMMAND, "dump", "-s", "-p", "9,17", ours))
+    run(COMMAND, "generate", "-o", again, text)
+    assert run("ncdump", "-p", "9,17", "-n", "x", again) == dumps[0]

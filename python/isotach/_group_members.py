@@ -355,6 +355,34 @@ class GroupMembers(Attributes):
         self._groups.rename(oldname, newname)
         group._moved(self, newname)
 
+    def deleteVariable(self, name: str) -> None:
+        """Takes a variable out of the file, which netCDF4-python cannot; its space is used again.
+
+        An unlimited dimension is then as long as the longest variable along it; in classic files
+        the records stay. `KeyError` where there is no such variable.
+        """
+        self._writing()
+        if name not in self.variables:
+            raise KeyError(f"{name} not a valid variable name")
+        variable = self.variables[name]
+        variable._writing().delete()
+        variable._close()
+        self._variables.current()
+
+    def deleteGroup(self, name: str) -> None:
+        """Takes a group with all that is in it out of the file, which netCDF4-python cannot.
+
+        `KeyError` where there is no such group, `RuntimeError` where variables of other groups are
+        along its dimensions. Those of its types keep them, without a name.
+        """
+        self._writing()
+        if name not in self.groups:
+            raise KeyError(f"{name} not a valid group name")
+        group = self.groups[name]
+        group._writing().delete()
+        group._close()
+        self._groups.current()
+
     def _moved(self, parent: GroupMembers, name: str) -> None:
         """The group, or one above it, was renamed."""
         put = object.__setattr__

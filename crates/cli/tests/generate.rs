@@ -6,7 +6,9 @@ mod support;
 
 use std::path::Path;
 
-use isotach::model::{DataType, UserClass, UserType, Values, fill};
+use isotach::Quantization;
+use isotach::model::quantize::Mode;
+use isotach::model::{Atomic, DataType, UserClass, UserType, Values, fill};
 use isotach_cli::generate::{self, Attribute, Definitions, Variable};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -123,10 +125,22 @@ fn variable(all: &Definitions, variable: &Variable) -> Value {
         format!("{group}/{}", dimension.name)
     };
     let shape = all.shape(variable);
+    // What is rounded off says so by itself, before all else that is said of it.
+    let rounded = variable.settings.quantization.map(|quantization| {
+        let (mode, significant) = match quantization {
+            Quantization::BitGroom(digits) => (Mode::BitGroom, digits),
+            Quantization::GranularBitRound(digits) => (Mode::GranularBitRound, digits),
+            Quantization::BitRound(bits) => (Mode::BitRound, bits),
+        };
+        let values = Values::from([significant as i32]);
+        let (name, data_type) = (mode.attribute_name().to_owned(), DataType::Atomic(Atomic::Int));
+        Attribute { at: variable.at, name, data_type, values }
+    });
+    let stated: Vec<_> = rounded.into_iter().chain(variable.attributes.iter().cloned()).collect();
     let mut shown = json!({
         "name": variable.name, "type": variable.data_type.path(), "shape": shape,
         "dims": variable.dimensions.iter().map(path).collect::<Value>(),
-        "atts": attributes(&variable.attributes),
+        "atts": attributes(&stated),
     });
     let count = shape.iter().product::<u64>() as usize;
     if count > MAX_FILLED || (variable.data.is_none() && variable.settings.no_fill == Some(true)) {

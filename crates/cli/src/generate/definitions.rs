@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use isotach::model::{DataType, UserType, Values};
-use isotach::{Endianness, Format, StorageKind};
+use isotach::{Endianness, Format, Quantization, StorageKind};
 
 use super::syntax::Position;
 
@@ -121,6 +121,8 @@ pub struct Settings {
     pub endianness: Option<Endianness>,
     /// `_NoFill`
     pub no_fill: Option<bool>,
+    /// `_QuantizeBitGroomNumberOfSignificantDigits` and those of the other ways of rounding.
+    pub quantization: Option<Quantization>,
     /// `_Filter`: numbers of filters and their parameters.
     pub filters: Vec<(u16, Vec<u32>)>,
 }

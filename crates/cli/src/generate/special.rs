@@ -1,6 +1,7 @@
 //! Attributes that are none: they say how the file and its variables are to be stored.
 
-use isotach::{Endianness, Format, StorageKind};
+use isotach::model::quantize::Mode;
+use isotach::{Endianness, Format, Quantization, StorageKind};
 
 use super::chars;
 use super::definitions::{Definitions, Settings};
@@ -25,7 +26,12 @@ pub(super) fn is_of_variable(name: &str) -> bool {
             | "_NoFill"
             | "_Filter"
             | "_Codecs"
-    )
+    ) || mode_of(name).is_some()
+}
+
+/// The way of rounding of which the attribute's value counts the digits or bits.
+fn mode_of(name: &str) -> Option<Mode> {
+    Mode::ALL.into_iter().find(|mode| mode.attribute_name() == name)
 }
 
 /// Takes what the attribute says of the file.
@@ -86,7 +92,17 @@ pub(super) fn apply_to_variable(
             settings.filters = filters(&text(stated)?).ok_or_else(|| refused(stated))?;
         }
         // `_Codecs` is about Zarr.
-        _ => {}
+        name => {
+            if let Some(mode) = mode_of(name) {
+                let significant = u32::try_from(integer(stated, only(stated)?)?);
+                let significant = significant.map_err(|_| refused(stated))?;
+                settings.quantization = Some(match mode {
+                    Mode::BitGroom => Quantization::BitGroom(significant),
+                    Mode::GranularBitRound => Quantization::GranularBitRound(significant),
+                    Mode::BitRound => Quantization::BitRound(significant),
+                });
+            }
+        }
     }
     Ok(())
 }

@@ -1,5 +1,5 @@
 use isotach::model::{Atomic, NameFault, Values};
-use isotach::{Endianness, Format, StorageKind};
+use isotach::{Endianness, Format, Quantization, StorageKind};
 
 use super::*;
 
@@ -210,6 +210,7 @@ fn special_attributes_are_settings() {
     let all = defined(&text(
         "int x(n, m); x:_ChunkSizes = 1, 2; x:_DeflateLevel = 4; x:_Shuffle = \"true\";
          x:_Fletcher32 = 0; x:_Endianness = \"big\"; x:_NoFill = \"false\"; x:_Codecs = \"[]\";
+         x:_QuantizeBitRoundNumberOfSignificantBits = 7;
          x:_Filter = \"307,9|40000\"; :_Format = \"netCDF-4\"; :_NCProperties = \"v\";",
         "",
     ));
@@ -221,12 +222,16 @@ fn special_attributes_are_settings() {
         fletcher32: Some(false),
         endianness: Some(Endianness::Big),
         no_fill: Some(false),
+        quantization: Some(Quantization::BitRound(7)),
         filters: vec![(307, vec![9]), (40000, vec![])],
     };
     assert_eq!(all.variables[0].settings, expected);
     assert_eq!(all.format, Some(Format::NetCdf4));
     assert!(all.variables[0].attributes.is_empty() && all.groups[0].attributes.is_empty());
-    for wrong in ["_DeflateLevel = 10", "_Storage = \"loose\"", "_Shuffle = 2", "_Filter = \"a\""] {
+    let digits = "_QuantizeBitGroomNumberOfSignificantDigits = -1";
+    for wrong in
+        [digits, "_DeflateLevel = 10", "_Storage = \"loose\"", "_Shuffle = 2", "_Filter = \"a\""]
+    {
         let text = text(&format!("int x; x:{wrong};"), "");
         assert!(matches!(fault(&text).2, CdlFault::Special { .. }), "{wrong}");
     }

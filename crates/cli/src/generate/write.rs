@@ -99,6 +99,7 @@ fn options(settings: &Settings) -> VariableOptions {
         chunk_shape: settings.chunk_shape.clone(),
         filters,
         endianness: settings.endianness,
+        quantization: settings.quantization,
         ..VariableOptions::default()
     }
 }

@@ -202,6 +202,11 @@ impl NativeGroupWriter {
     fn rename(&self, py: Python<'_>, to: &str) -> PyResult<()> {
         py.detach(|| self.group.rename(to)).map_err(|error| to_python(&error))
     }
+
+    /// Takes this group, with all that is in it, out of the file.
+    fn delete(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.group.delete()).map_err(|error| to_python(&error))
+    }
 }
 
 fn storage_kind(name: &str) -> PyResult<StorageKind> {

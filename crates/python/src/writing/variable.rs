@@ -86,4 +86,9 @@ impl NativeVariableWriter {
     fn rename(&self, py: Python<'_>, to: &str) -> PyResult<()> {
         py.detach(|| self.variable.rename(to)).map_err(|error| to_python(&error))
     }
+
+    /// Takes this variable out of the file.
+    fn delete(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.variable.delete()).map_err(|error| to_python(&error))
+    }
 }
