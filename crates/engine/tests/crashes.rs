@@ -32,8 +32,9 @@ type Step = Box<dyn Fn(&Writer)>;
 
 /// Losses of power of one scenario where there is time for it; some of them leave the same.
 const LONG_LOSSES: usize = 8000;
-/// Different crashes that a scenario is judged after then, at least.
-const LEAST_LONG: usize = 1000;
+/// Different crashes that a scenario is judged after then, at least: of small classic files there are not
+/// many more, however often power is lost.
+const LEAST_LONG: usize = 500;
 
 /// A file, and what is done to it from commit to commit.
 struct Scenario {
