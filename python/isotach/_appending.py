@@ -11,6 +11,7 @@ from xarray import conventions
 from xarray.coding.times import _cleanup_netcdf_time_units
 from xarray.core.utils import equivalent
 
+from isotach._filters import QUANTIZATION
 from isotach.xarray_backend import IsotachDataStore
 
 #: Attributes that say what stored elements mean.
@@ -23,12 +24,6 @@ _MEANING = (
     "missing_value",
     "_Unsigned",
     "_Encoding",
-)
-#: Those that say how many digits of numbers are kept, and of what base.
-_KEPT = (
-    ("_QuantizeBitGroomNumberOfSignificantDigits", 10.0),
-    ("_QuantizeGranularBitRoundNumberOfSignificantDigits", 10.0),
-    ("_QuantizeBitRoundNumberOfSignificantBits", 2.0),
 )
 #: Those that change numbers.
 _PACKING = ("scale_factor", "add_offset")
@@ -137,7 +132,10 @@ def _equals(given: xr.Variable, stored: xr.Variable) -> bool:
     """Whether both have the same values, but for what is rounded off where the file asks for it."""
     digits = stored.encoding.get("least_significant_digit")
     absolute = 0.0 if digits is None else 10.0 ** -int(digits)
-    kept = [base ** (1 - int(stored.attrs[name])) for name, base in _KEPT if name in stored.attrs]
+    # Of what base the significant digits are.
+    bases = {name: 2.0 if mode == "BitRound" else 10.0 for name, mode in QUANTIZATION.items()}
+    there = bases.keys() & stored.attrs.keys()
+    kept = [bases[name] ** (1 - int(stored.attrs[name])) for name in there]
     if absolute == 0 and not kept:
         return bool(given.equals(stored))  # type: ignore[no-untyped-call]
     relative = max(kept, default=0.0)

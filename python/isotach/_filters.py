@@ -34,7 +34,8 @@ _COMPRESSORS = {
 _SZIP_NEAREST_NEIGHBOUR = 32
 _SZIP_CODINGS = {"ec": 4, "nn": _SZIP_NEAREST_NEIGHBOUR}
 
-_QUANTIZATION = {
+#: The attributes that tell how numbers were rounded off, and the ways.
+QUANTIZATION = {
     "_QuantizeBitGroomNumberOfSignificantDigits": "BitGroom",
     "_QuantizeGranularBitRoundNumberOfSignificantDigits": "GranularBitRound",
     "_QuantizeBitRoundNumberOfSignificantBits": "BitRound",
@@ -88,7 +89,7 @@ def filter_dict(filters: Sequence[tuple[int, str, Sequence[int]]]) -> dict[str, 
 
 def quantization(attributes: dict[str, Any]) -> tuple[int, str] | None:
     """Digits and algorithm, by the attributes that libnetcdf writes for quantized data."""
-    for name, algorithm in _QUANTIZATION.items():
+    for name, algorithm in QUANTIZATION.items():
         if name in attributes:
             return int(attributes[name]), algorithm
     return None

@@ -361,13 +361,7 @@ class GroupMembers(Attributes):
         An unlimited dimension is then as long as the longest variable along it; in classic files
         the records stay. `KeyError` where there is no such variable.
         """
-        self._writing()
-        if name not in self.variables:
-            raise KeyError(f"{name} not a valid variable name")
-        variable = self.variables[name]
-        variable._writing().delete()
-        variable._close()
-        self._variables.current()
+        self._delete(self._variables, "variable", name)
 
     def deleteGroup(self, name: str) -> None:
         """Takes a group with all that is in it out of the file, which netCDF4-python cannot.
@@ -375,13 +369,16 @@ class GroupMembers(Attributes):
         `KeyError` where there is no such group, `RuntimeError` where variables of other groups are
         along its dimensions. Those of its types keep them, without a name.
         """
+        self._delete(self._groups, "group", name)
+
+    def _delete(self, members: LazyDict[Any], kind: str, name: str) -> None:
         self._writing()
-        if name not in self.groups:
-            raise KeyError(f"{name} not a valid group name")
-        group = self.groups[name]
-        group._writing().delete()
-        group._close()
-        self._groups.current()
+        if name not in members.current():
+            raise KeyError(f"{name} not a valid {kind} name")
+        gone = members[name]
+        gone._writing().delete()
+        gone._close()
+        members.current()
 
     def _moved(self, parent: GroupMembers, name: str) -> None:
         """The group, or one above it, was renamed."""

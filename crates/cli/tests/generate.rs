@@ -6,8 +6,6 @@ mod support;
 
 use std::path::Path;
 
-use isotach::Quantization;
-use isotach::model::quantize::Mode;
 use isotach::model::{Atomic, DataType, UserClass, UserType, Values, fill};
 use isotach_cli::generate::{self, Attribute, Definitions, Variable};
 use serde_json::{Value, json};
@@ -127,11 +125,7 @@ fn variable(all: &Definitions, variable: &Variable) -> Value {
     let shape = all.shape(variable);
     // What is rounded off says so by itself, before all else that is said of it.
     let rounded = variable.settings.quantization.map(|quantization| {
-        let (mode, significant) = match quantization {
-            Quantization::BitGroom(digits) => (Mode::BitGroom, digits),
-            Quantization::GranularBitRound(digits) => (Mode::GranularBitRound, digits),
-            Quantization::BitRound(bits) => (Mode::BitRound, bits),
-        };
+        let (mode, significant) = quantization.parts();
         let values = Values::from([significant as i32]);
         let (name, data_type) = (mode.attribute_name().to_owned(), DataType::Atomic(Atomic::Int));
         Attribute { at: variable.at, name, data_type, values }

@@ -177,9 +177,9 @@ impl Pipeline {
         out: &mut Vec<u8>,
         pieces: impl FnOnce(&mut dyn FnMut(&[u8])),
     ) -> Result<u32> {
-        let size = element_size as u32;
         let shuffled = self.filters.first().filter(|filter| {
-            filter.id == registry::SHUFFLE && filter.parameters.first() == Some(&size) && size > 0
+            filter.id == registry::SHUFFLE
+                && shuffle::element_size(&filter.parameters) == Ok(element_size)
         });
         let is_whole = match shuffled {
             Some(filter) => shuffle::encode_pieces(element_size, len, pieces, &mut scratch.front)

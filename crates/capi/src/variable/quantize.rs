@@ -98,10 +98,5 @@ fn told(node: &VariableNode) -> Outcome<(c_int, c_int)> {
 
 /// The same as the engine takes it.
 pub(super) fn for_engine(said: Quantization) -> isotach::Quantization {
-    let significant = said.significant();
-    match said.mode() {
-        Mode::BitGroom => isotach::Quantization::BitGroom(significant),
-        Mode::GranularBitRound => isotach::Quantization::GranularBitRound(significant),
-        Mode::BitRound => isotach::Quantization::BitRound(significant),
-    }
+    isotach::Quantization::new(said.mode(), said.significant())
 }

@@ -96,11 +96,7 @@ pub(super) fn apply_to_variable(
             if let Some(mode) = mode_of(name) {
                 let significant = u32::try_from(integer(stated, only(stated)?)?);
                 let significant = significant.map_err(|_| refused(stated))?;
-                settings.quantization = Some(match mode {
-                    Mode::BitGroom => Quantization::BitGroom(significant),
-                    Mode::GranularBitRound => Quantization::GranularBitRound(significant),
-                    Mode::BitRound => Quantization::BitRound(significant),
-                });
+                settings.quantization = Some(Quantization::new(mode, significant));
             }
         }
     }

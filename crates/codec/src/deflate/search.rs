@@ -130,7 +130,7 @@ fn extend(input: &[u8], at: usize, distance: usize) -> usize {
     let mut to = at;
     while to + 2 * WIDE <= end {
         // Both halves are looked at before it is known which one counts: most matches end within
-        // them, and where is nothing that a processor could foresee.
+        // them, but where is nothing that a processor could foresee.
         let differs = |from: usize| wide_at(input, from) ^ wide_at(input, from - distance);
         let (first, second) = (differs(to), differs(to + WIDE));
         let in_second = WIDE + second.trailing_zeros() as usize / 8;

@@ -237,16 +237,30 @@ pub enum FilterRequest {
 }
 
 impl Quantization {
+    /// That way, with so many significant digits or, of [`Mode::BitRound`], bits.
+    pub fn new(mode: Mode, significant: u32) -> Self {
+        match mode {
+            Mode::BitGroom => Self::BitGroom(significant),
+            Mode::GranularBitRound => Self::GranularBitRound(significant),
+            Mode::BitRound => Self::BitRound(significant),
+        }
+    }
+
+    /// The way, and the significant digits or bits.
+    pub fn parts(self) -> (Mode, u32) {
+        match self {
+            Self::BitGroom(digits) => (Mode::BitGroom, digits),
+            Self::GranularBitRound(digits) => (Mode::GranularBitRound, digits),
+            Self::BitRound(bits) => (Mode::BitRound, bits),
+        }
+    }
+
     /// The same for numbers of a type.
     ///
     /// # Errors
     /// They are no floats, or do not have so many digits or bits.
     pub(crate) fn of(self, data_type: &DataType) -> Result<quantize::Quantization, QuantizeFault> {
-        let (mode, significant) = match self {
-            Self::BitGroom(digits) => (Mode::BitGroom, digits),
-            Self::GranularBitRound(digits) => (Mode::GranularBitRound, digits),
-            Self::BitRound(bits) => (Mode::BitRound, bits),
-        };
+        let (mode, significant) = self.parts();
         // Types that are not atomic are as little floats as chars are.
         let atomic = data_type.atomic().unwrap_or(Atomic::Char);
         quantize::Quantization::new(mode, significant.into(), atomic)

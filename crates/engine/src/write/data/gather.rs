@@ -123,12 +123,8 @@ impl<'e> Gather<'e> {
     /// Where the elements of `region` begin in the caller's memory, if they are `len` bytes that
     /// stand there just as they do in the chunk.
     pub(super) fn one_run(&mut self, region: &[&[AxisRun]], len: usize) -> Option<usize> {
-        if region.iter().any(|runs| runs.len() != 1) {
-            return None;
-        }
-        self.chosen.fill(0);
         let size = self.elements.element_size;
-        let GatherBox { axes, from, .. } = self.chosen_box(region);
+        let GatherBox { axes, from, .. } = self.only_box(region)?;
         let is_run = match axes {
             [] => len == size,
             [axis] => {
@@ -168,12 +164,8 @@ impl<'e> Gather<'e> {
 
     /// The elements of `region` as one box, if they are the `len` bytes of a chunk in its order.
     pub(super) fn whole_box(&mut self, region: &[&[AxisRun]], len: usize) -> Option<WholeBox<'_>> {
-        if region.iter().any(|runs| runs.len() != 1) {
-            return None;
-        }
-        self.chosen.fill(0);
         let Elements { bytes: source, element_size, .. } = self.elements;
-        let GatherBox { axes, from, to } = self.chosen_box(region);
+        let GatherBox { axes, from, to } = self.only_box(region)?;
         let mut block = element_size;
         for axis in axes.iter().rev() {
             if axis.target_step != block as isize {
@@ -187,13 +179,9 @@ impl<'e> Gather<'e> {
     /// The runs of bytes of `region` that are such both in the caller's memory and in the chunk;
     /// `None` where they are shorter than `least` bytes.
     pub(super) fn long_runs(&mut self, region: &[&[AxisRun]], least: usize) -> Option<Vec<Run>> {
-        if region.iter().any(|runs| runs.len() != 1) {
-            return None;
-        }
-        self.chosen.fill(0);
         let size = self.elements.element_size;
         let step = size as isize;
-        let GatherBox { axes, from, to } = self.chosen_box(region);
+        let GatherBox { axes, from, to } = self.only_box(region)?;
         let (outer, len) = match axes.split_last() {
             Some((inner, outer)) if (inner.source_step, inner.target_step) == (step, step) => {
                 (outer, inner.count * size)
@@ -215,6 +203,12 @@ impl<'e> Gather<'e> {
             runs = runs.into_iter().flat_map(each).collect();
         }
         Some(runs)
+    }
+
+    /// The box that `region` is, if it has one run along each axis.
+    fn only_box(&mut self, region: &[&[AxisRun]]) -> Option<GatherBox<'_>> {
+        self.chosen.fill(0);
+        region.iter().all(|runs| runs.len() == 1).then(|| self.chosen_box(region))
     }
 
     /// The box of the chosen run of each axis.
