@@ -30,6 +30,8 @@ pub enum CliError {
     NoVariable(String),
     /// `-g` names a group that is not there.
     NoGroup(String),
+    /// `-g` was given for a file that cannot have groups.
+    NoGroups,
     /// NcML was asked of a file with more than the classic model.
     NotClassicModel,
     /// The text in brackets is no selection.
@@ -59,6 +61,7 @@ impl fmt::Display for CliError {
             Self::File(source) => source.fmt(f),
             Self::NoVariable(name) => write!(f, "no variable \"{name}\""),
             Self::NoGroup(name) => write!(f, "no group \"{name}\""),
+            Self::NoGroups => f.write_str("is of the classic model: there are no groups to choose"),
             Self::NotClassicModel => f.write_str("has more than the classic model: no NcML of it"),
             Self::Indices(source) => source.fmt(f),
             Self::Selection(source) => source.fmt(f),

@@ -46,7 +46,7 @@ enum Command {
     /// What is in the file: groups, dimensions, variables, chunks, filters, sizes
     Info(info::InfoOptions),
     /// The file as text (CDL), as ncdump writes it
-    #[command(disable_help_flag = true)]
+    #[command(disable_help_flag = true, args_override_self = true)]
     Dump {
         #[command(flatten)]
         options: dump::DumpOptions,

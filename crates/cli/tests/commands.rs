@@ -181,7 +181,7 @@ fn exit_codes_and_errors_in_one_line_that_names_the_file() {
         (&["info"][..], &none, 1, "cannot be opened: No such file or directory (os error 2)"),
         (&["dump"], &text, 1, "neither classic netCDF nor HDF5: begins with \"This is "),
         (&["dump", "-v", "nope"], &path, 1, "no variable \"nope\""),
-        (&["dump", "-g", "nope"], &path, 1, "no group \"nope\""),
+        (&["dump", "-g", "nope"], &path, 1, "is of the classic model"),
         (&["explain", "nope"], &path, 1, "no variable \"nope\""),
         (&["explain", "temp[2]"], &path, 1, "index 2 is out of bounds"),
         (&["explain", "temp[0"], &path, 1, "a bracket without its partner"),

@@ -2,16 +2,16 @@
 //!
 //! Where the two differ for a reason, the reason stands in `ncdump_differs.txt`; see
 //! `support/differences.rs`. Each run tries every file and all options, but not all of them with
-//! each other; `ISOTACH_MORE_CASES=1` tries more than twice as many pairs.
+//! each other (`ncdump_options.rs` does); `ISOTACH_MORE_CASES=1` tries more than twice as many pairs.
 
 mod support;
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 use support::differences::{Case, Difference, How, Tried, compare, files, listed};
-use support::{Ended, corpus, ended};
+use support::{Ended, corpus, ended, has_ncdump, tries_more};
 
 /// Options for every second netCDF file, the others for those between.
 const FOR_ALL: [&str; 6] = ["-h", "", "-s -h", "-c", "-k", "-t -h"];
@@ -42,28 +42,13 @@ const SAMPLES: [&str; 21] = [
 ];
 const SAMPLED: usize = 14;
 /// Options for the other HDF5 files, one for each file.
-const FOR_HDF5: [&str; 3] = ["-h", "-s -h", ""];
+const FOR_HDF5: [&str; 4] = ["-h", "-s -h", "", "-s -F -h"];
 /// Their shapes alone make the dump endless.
 const ENDLESS: [&str; 2] = ["hdf5-1.10.8/bounds_sel_latest_latest.h5", "hdf5-1.14.5/tbigdims.h5"];
 /// For both programs on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// For ncdump where it is known to hang: it follows some cycles of links for ever.
 const SHORT_PATIENCE: Duration = Duration::from_secs(1);
-
-fn has_ncdump() -> bool {
-    let version = Command::new("ncdump").stderr(Stdio::piped()).output();
-    let told = version.map(|output| String::from_utf8_lossy(&output.stderr).into_owned());
-    let has = told.is_ok_and(|told| told.contains("netcdf library version 4.9.0"));
-    if !has {
-        eprintln!("LEFT OUT: there is no ncdump 4.9.0 (Debian's netcdf-bin)");
-    }
-    has
-}
-
-/// Whether there is time for more cases.
-fn tries_more() -> bool {
-    std::env::var_os("ISOTACH_MORE_CASES").is_some_and(|value| value != "0")
-}
 
 fn netcdf_cases(files: &[Tried]) -> Vec<Case<'_>> {
     let netcdf = files.iter().filter(|file| file.is(&["classic", "netcdf4"]));

@@ -104,7 +104,7 @@ impl Dump<'_, '_> {
         index: usize,
         breaks_lines: bool,
     ) -> Vec<u8> {
-        let digits = self.options.digits();
+        let digits = self.options.precision.digits;
         match (data_type, values) {
             (DataType::Atomic(atomic), Values::String(strings)) if *atomic == Atomic::String => {
                 match &strings[index] {
@@ -130,7 +130,7 @@ impl Dump<'_, '_> {
                 match &user.class {
                     UserClass::Enum { members, .. } => {
                         let number = as_i128(values, index).unwrap_or_default();
-                        shown = name::escaped(&value::enum_name(members, number));
+                        shown = name::escaped(value::enum_name(members, number));
                     }
                     _ => value::push_element(&mut shown, values, index, data_type, digits),
                 }

@@ -3,11 +3,12 @@
 use isotach::model::{Atomic, DataType, Values, fill};
 use isotach::{Dimension, Group, Variable};
 
+use super::options::Language;
 use super::printf::Format;
 use super::text::Row;
 use super::time::{char_attribute, units_of};
 use super::value::Style;
-use super::{Dump, Language, name};
+use super::{Dump, name};
 use crate::error::Result;
 use crate::slabs::Slabs;
 
@@ -201,7 +202,7 @@ impl Dump<'_, '_> {
         column: u64,
         shown: &[u8],
     ) -> Result<()> {
-        if self.options.full.is_none() {
+        if !self.options.annotations.elements {
             return Ok(self.out.item(shown)?);
         }
         self.out.put(shown)?;
@@ -213,7 +214,7 @@ impl Dump<'_, '_> {
         for _ in 0..written.brace_count(&indices, |index, _| index == 0) {
             self.out.item("{")?;
         }
-        if self.options.brief.is_some() && written.shape.len() > 1 {
+        if self.options.annotations.rows && written.shape.len() > 1 {
             self.annotate_row(written, &indices)?;
         }
         Ok(())
@@ -225,7 +226,7 @@ impl Dump<'_, '_> {
         let braces = written.brace_count(&indices, |index, len| index + 1 == len);
         last.extend(std::iter::repeat_n(b'}', braces));
         let is_last_row = row + 1 == written.row_count();
-        if self.options.full.is_some() {
+        if self.options.annotations.elements {
             last.push(if is_last_row { b';' } else { b',' });
             self.out.put(last)?;
             return self.annotate(written, row, written.columns() - 1);
@@ -245,7 +246,7 @@ impl Dump<'_, '_> {
     fn annotate(&mut self, written: &Written<'_>, row: u64, column: u64) -> Result<()> {
         let mut indices = written.indices(row);
         indices.push(column);
-        if self.options.full == Some(Language::F) {
+        if self.options.annotations.language == Language::F {
             indices.reverse();
             indices.iter_mut().for_each(|index| *index += 1);
         }
@@ -258,7 +259,7 @@ impl Dump<'_, '_> {
     /// The comment before a row.
     fn annotate_row(&mut self, written: &Written<'_>, indices: &[u64]) -> Result<()> {
         let columns = written.columns();
-        let shown = if self.options.brief == Some(Language::F) {
+        let shown = if self.options.annotations.language == Language::F {
             let begin = if columns == 1 { "1".to_owned() } else { format!("1-{columns} ") };
             let outer = indices.iter().rev().map(|index| format!(",{}", index + 1));
             begin + &outer.collect::<String>()
@@ -282,14 +283,10 @@ impl Dump<'_, '_> {
             Some((units, separator))
         });
         let precision = self.options.precision;
-        let has_precision = match variable.data_type().atomic() {
-            Some(Atomic::Float) => precision.is_some_and(|given| given.float.is_some()),
-            Some(Atomic::Double) => precision.is_some_and(|given| given.double.is_some()),
-            _ => false,
-        };
-        let format = if has_precision { None } else { c_format(variable) };
+        let is_overridden = precision.overrides_format_of(variable.data_type().atomic());
+        let format = if is_overridden { None } else { c_format(variable) };
         let fill = fill_value(variable)?;
-        Ok(Style { digits: self.options.digits(), format, time, fill })
+        Ok(Style { digits: precision.digits, format, time, fill })
     }
 }
 

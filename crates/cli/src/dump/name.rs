@@ -2,12 +2,13 @@
 
 /// The name with a backslash before each character that means something in CDL, and before a
 /// digit at its beginning.
-pub(super) fn escaped(name: &str) -> Vec<u8> {
+pub(super) fn escaped(name: impl AsRef<[u8]>) -> Vec<u8> {
+    let name = name.as_ref();
     let mut text = Vec::with_capacity(name.len() + 4);
-    if name.starts_with(|first: char| first.is_ascii_digit()) {
+    if name.first().is_some_and(u8::is_ascii_digit) {
         text.push(b'\\');
     }
-    for byte in name.bytes() {
+    for &byte in name {
         match byte {
             _ if byte.is_ascii_control() => text.extend(format!("\\%{byte:02x}").bytes()),
             b' ' | b'!' | b'"' | b'#' | b'$' | b'&' | b'\'' | b'(' | b')' | b'*' | b',' | b':'
@@ -25,10 +26,12 @@ pub(super) fn escaped_path(path: &str) -> Vec<u8> {
     path.split('/').map(escaped).collect::<Vec<_>>().join(&b'/')
 }
 
-/// The name of the data set: the last part of the path without what follows its last dot.
-pub(super) fn of_file(path: &str) -> &str {
-    let last = path.rsplit('/').next().unwrap_or(path);
-    last.rsplit_once('.').map_or(last, |(stem, _)| stem)
+/// The name of the data set: the last part of the path without what follows its last dot. To `ncdump` a
+/// backslash separates parts of a path, too.
+pub(super) fn of_file(path: &[u8]) -> &[u8] {
+    let last = path.rsplit(|byte| matches!(byte, b'/' | b'\\')).next().unwrap_or(path);
+    let dot = last.iter().rposition(|&byte| byte == b'.');
+    dot.map_or(last, |dot| &last[..dot])
 }
 
 #[cfg(test)]
@@ -40,7 +43,8 @@ mod tests {
         assert_eq!(escaped("0 a-b/c.d@e+f%"), b"\\0\\ a-b/c.d@e+f%");
         assert_eq!(escaped("a\tb"), b"a\\%09b");
         assert_eq!(escaped("caf\u{e9}"), "caf\u{e9}".as_bytes());
-        assert_eq!(of_file("/a.b/c.d.nc"), "c.d");
-        assert_eq!(of_file("c"), "c");
+        assert_eq!(of_file(b"/a.b/c.d.nc"), b"c.d");
+        assert_eq!(of_file(b"c"), b"c");
+        assert_eq!(of_file(b"c\\d.nc"), b"d");
     }
 }

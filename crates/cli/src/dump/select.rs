@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
-use isotach::{File, Group};
+use isotach::{File, Format, Group};
 
+use super::options::Names;
 use crate::error::{CliError, Result};
 
 /// Variables and groups whose values are wanted; `None` for all.
@@ -17,45 +18,30 @@ impl Wanted {
     ///
     /// # Errors
     /// The first name for which there is nothing in the file.
-    pub(super) fn find(file: &File, variables: &[String], groups: &[String]) -> Result<Self> {
-        let all = if variables.is_empty() && groups.is_empty() {
-            Vec::new()
-        } else {
-            let mut all = Vec::new();
+    pub(super) fn find(
+        file: &File,
+        variables: Option<&Names>,
+        groups: Option<&Names>,
+    ) -> Result<Self> {
+        let mut all = Vec::new();
+        if variables.is_some() || groups.is_some() {
             collect(file.root(), &mut all)?;
-            all
-        };
-        let variables: Vec<String> =
-            variables.iter().filter(|name| !name.is_empty()).cloned().collect();
-        for name in &variables {
-            let found = all.iter().map(|group| names_variable_of(name, group));
-            if !found.collect::<Result<Vec<_>>>()?.iter().any(Option::is_some) {
-                return Err(CliError::NoVariable(name.clone()));
+        }
+        if let Some(Names(names)) = variables {
+            for name in names {
+                let found = all.iter().map(|group| names_variable_of(name, group));
+                if !found.collect::<Result<Vec<_>>>()?.iter().any(Option::is_some) {
+                    return Err(CliError::NoVariable(name.clone()));
+                }
             }
         }
-        let mut group_paths = HashSet::new();
-        for name in groups {
-            let before = group_paths.len();
-            let matching = all.iter().filter(|group| names_group(name, group));
-            group_paths.extend(matching.map(|group| group.path().to_owned()));
-            if group_paths.len() == before && !all.iter().any(|group| names_group(name, group)) {
-                return Err(CliError::NoGroup(name.clone()));
-            }
-        }
-        Ok(Self {
-            variables: (!variables.is_empty()).then_some(variables),
-            groups: (!groups.is_empty()).then_some(group_paths),
-        })
+        let groups = groups.map(|Names(names)| group_paths(file, names, &all)).transpose()?;
+        Ok(Self { variables: variables.map(|Names(names)| names.clone()), groups })
     }
 
     /// Whether values of this group are wanted.
     pub(super) fn group(&self, group: &Group) -> bool {
         self.groups.as_ref().is_none_or(|paths| paths.contains(group.path()))
-    }
-
-    /// Whether a variable of this name is wanted, in whatever group.
-    pub(super) fn named(&self, variable: &str) -> bool {
-        self.variables.as_ref().is_none_or(|names| names.iter().any(|name| name == variable))
     }
 
     /// Whether the values of `variable` of this group are wanted.
@@ -68,6 +54,22 @@ impl Wanted {
         }
         Ok(false)
     }
+}
+
+/// The paths of the groups that are named.
+fn group_paths(file: &File, names: &[String], all: &[Group]) -> Result<HashSet<String>> {
+    if file.format()? != Format::NetCdf4 {
+        return Err(CliError::NoGroups);
+    }
+    let mut paths = HashSet::new();
+    for name in names {
+        let mut matching = all.iter().filter(|group| names_group(name, group)).peekable();
+        if matching.peek().is_none() {
+            return Err(CliError::NoGroup(name.clone()));
+        }
+        paths.extend(matching.map(|group| group.path().to_owned()));
+    }
+    Ok(paths)
 }
 
 /// All groups, parents first.
@@ -99,10 +101,14 @@ fn names_variable_of(name: &str, group: &Group) -> Result<Option<String>> {
     Ok(group.variable(variable)?.map(|variable| variable.name().to_owned()))
 }
 
+/// Whether `name` means this group: one with a slash before it is a path, others are names of groups anywhere
+/// below the root. Slashes at the end of a path, and several of them, mean nothing.
 fn names_group(name: &str, group: &Group) -> bool {
-    match name {
-        "" | "/" => group.path() == "/",
-        _ if name.starts_with('/') => group.path() == name.trim_end_matches('/'),
-        _ => group.parent().is_some() && group.name() == name,
+    if !name.starts_with('/') {
+        return group.parent().is_some() && group.name() == name;
     }
+    let parts = |path: &str| -> Vec<String> {
+        path.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect()
+    };
+    parts(name) == parts(group.path())
 }

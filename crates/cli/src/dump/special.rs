@@ -60,7 +60,8 @@ impl Dump<'_, '_> {
         let has_own_name = |filter: &&FilterUse| {
             !self.options.filters && matches!(filter.id, DEFLATE | SHUFFLE | FLETCHER32)
         };
-        let (named, others): (Vec<_>, Vec<_>) = filters.iter().partition(has_own_name);
+        let (named, others): (Vec<_>, Vec<_>) =
+            as_netcdf_lists(filters).into_iter().partition(has_own_name);
         let find = |id| named.iter().find(|filter| filter.id == id);
         if find(FLETCHER32).is_some() {
             self.special(name, "_Fletcher32", &quoted("true"))?;
@@ -73,7 +74,7 @@ impl Dump<'_, '_> {
             self.special(name, "_DeflateLevel", &level.to_string())?;
         }
         if !others.is_empty() {
-            let texts: Vec<String> = others.into_iter().map(filter_text).collect();
+            let texts: Vec<String> = others.iter().map(|filter| filter_text(filter)).collect();
             self.special(name, "_Filter", &quoted(&texts.join("|")))?;
         }
         Ok(())
@@ -116,6 +117,24 @@ fn value(root: &Group, name: &str) -> Result<Option<Values>> {
 
 fn quoted(text: &str) -> String {
     format!("\"{text}\"")
+}
+
+/// The filters as netCDF-C has them, whatever their order in the file: each once, as it stands last; first
+/// the checksum, then the shuffle, then the others.
+fn as_netcdf_lists(filters: &[FilterUse]) -> Vec<&FilterUse> {
+    let mut listed: Vec<&FilterUse> = Vec::new();
+    for filter in filters {
+        match listed.iter_mut().find(|known| known.id == filter.id) {
+            Some(known) => *known = filter,
+            None => listed.push(filter),
+        }
+    }
+    listed.sort_by_key(|filter| match filter.id {
+        FLETCHER32 => 0,
+        SHUFFLE => 1,
+        _ => 2,
+    });
+    listed
 }
 
 fn filter_text(filter: &FilterUse) -> String {

@@ -16,6 +16,12 @@ pub(super) struct Digits {
     pub(super) double: usize,
 }
 
+impl Default for Digits {
+    fn default() -> Self {
+        Self { float: 7, double: 15 }
+    }
+}
+
 /// How the elements of one variable are shown.
 pub(super) struct Style {
     pub(super) digits: Digits,

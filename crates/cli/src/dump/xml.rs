@@ -1,20 +1,21 @@
 //! `-x`: NcML instead of CDL, without values.
 
 use isotach::model::Values;
-use isotach::{Attribute, Dimension, File, Variable};
+use isotach::{Attribute, Dimension, File, Group, Variable};
 
 use super::value::{as_f64, as_i128};
 use super::{Dump, number};
 use crate::error::Result;
 
 impl Dump<'_, '_> {
-    pub(super) fn xml(&mut self, file: &File, path: &str) -> Result<()> {
+    pub(super) fn xml(&mut self, file: &File, path: &[u8]) -> Result<()> {
         let root = file.root();
-        self.out.put(format!(
+        self.out.put(
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<netcdf \
-             xmlns=\"https://www.unidata.ucar.edu/namespaces/netcdf/ncml-2.2\" \
-             location=\"{path}\">\n"
-        ))?;
+             xmlns=\"https://www.unidata.ucar.edu/namespaces/netcdf/ncml-2.2\" location=\"",
+        )?;
+        self.out.put(path)?;
+        self.out.put("\">\n")?;
         let mut has_unlimited = false;
         for dimension in root.dimensions()?.iter() {
             // The classic model has one unlimited dimension.
@@ -28,12 +29,12 @@ impl Dump<'_, '_> {
             self.xml_attribute("  ", attribute)?;
         }
         for variable in root.variables()? {
-            self.xml_variable(&variable)?;
+            self.xml_variable(&root, &variable)?;
         }
         Ok(self.out.put("</netcdf>\n")?)
     }
 
-    fn xml_variable(&mut self, variable: &Variable) -> Result<()> {
+    fn xml_variable(&mut self, root: &Group, variable: &Variable) -> Result<()> {
         self.out.put(format!("  <variable name=\"{}\"", variable.name()))?;
         let dimensions = variable.dimensions()?;
         if !dimensions.is_empty() {
@@ -42,7 +43,7 @@ impl Dump<'_, '_> {
         }
         let type_name = variable.data_type().name();
         let attributes = variable.attributes()?;
-        if attributes.is_empty() && self.is_one_line(variable, &dimensions)? {
+        if attributes.is_empty() && self.is_one_line(root, variable, &dimensions)? {
             return Ok(self.out.put(format!(" type=\"{type_name}\" />\n"))?);
         }
         self.out.put(format!(" type=\"{type_name}\">\n"))?;
@@ -54,13 +55,18 @@ impl Dump<'_, '_> {
 
     /// Whether an element without attributes ends where it begins. `ncdump` once wanted to put
     /// values into the others.
-    fn is_one_line(&self, variable: &Variable, dimensions: &[Dimension]) -> Result<bool> {
+    fn is_one_line(
+        &self,
+        root: &Group,
+        variable: &Variable,
+        dimensions: &[Dimension],
+    ) -> Result<bool> {
         let is_coordinate = dimensions.len() == 1 && dimensions[0].name() == variable.name();
         let has_no_records =
             dimensions.iter().any(|dimension| dimension.is_unlimited() && dimension.is_empty());
         Ok(self.options.header
             || (self.options.coordinates && !is_coordinate)
-            || !self.wanted.named(variable.name())
+            || !self.wanted.variable(root, variable.name())?
             || has_no_records)
     }
 
@@ -97,7 +103,7 @@ impl Dump<'_, '_> {
         if let Some(number) = as_i128(values, index) {
             return number.to_string();
         }
-        let digits = self.options.digits();
+        let digits = self.options.precision.digits;
         let precision = match values {
             Values::F32(_) => digits.float,
             _ => digits.double,

@@ -18,6 +18,22 @@ pub fn isotach(arguments: &[&str]) -> Ended {
     ended(command.args(arguments), Duration::from_secs(60))
 }
 
+/// Whether there is the `ncdump` to compare with.
+pub fn has_ncdump() -> bool {
+    let version = Command::new("ncdump").stderr(Stdio::piped()).output();
+    let told = version.map(|output| String::from_utf8_lossy(&output.stderr).into_owned());
+    let has = told.is_ok_and(|told| told.contains("netcdf library version 4.9.0"));
+    if !has {
+        eprintln!("LEFT OUT: there is no ncdump 4.9.0 (Debian's netcdf-bin)");
+    }
+    has
+}
+
+/// Whether there is time for more cases.
+pub fn tries_more() -> bool {
+    std::env::var_os("ISOTACH_MORE_CASES").is_some_and(|value| value != "0")
+}
+
 /// What a program left behind.
 #[derive(Debug)]
 pub struct Ended {

@@ -120,7 +120,7 @@ impl Json<'_, '_, '_> {
                     return json.member(attribute.name(), "null");
                 }
             };
-            let digits = json.dump.options.digits();
+            let digits = json.dump.options.precision.digits;
             json.member(attribute.name(), attribute_json(&values, attribute.data_type(), digits))
         })
     }
@@ -129,8 +129,11 @@ impl Json<'_, '_, '_> {
     /// read are left out, and `error` says why.
     fn data(&mut self, variable: &Variable) -> Result<()> {
         let array = variable.array()?;
-        let mut data =
-            Data::new(array.shape.clone(), variable.data_type(), self.dump.options.digits());
+        let mut data = Data::new(
+            array.shape.clone(),
+            variable.data_type(),
+            self.dump.options.precision.digits,
+        );
         let element_size = array.layout.element_size;
         self.dump.progress.message(&variable.path());
         let mut is_first = true;
