@@ -93,6 +93,9 @@ fn push(item: &Item, fill: u8, into: &mut Vec<u8>) -> Result<(), CdlError> {
         Constant::Text(text) => into.extend_from_slice(text),
         Constant::Char(byte) | Constant::Number(Scalar::U8(byte)) => into.push(*byte),
         Constant::Number(Scalar::I8(byte)) => into.push(byte.cast_unsigned()),
+        Constant::Hex(digits) if digits.len() <= 2 => {
+            into.extend(u8::from_str_radix(digits, 16).ok());
+        }
         Constant::Fill => into.push(fill),
         _ => return Err(CdlFault::Constant { data_type: "char".to_owned() }.at(item.at)),
     }

@@ -5,6 +5,7 @@ use isotach::model::{Atomic, DataType, Field, Number, UserClass, UserType, Value
 
 use super::chars;
 use super::error::{CdlError, CdlFault};
+use super::number;
 use super::syntax::{Constant, Item, Reference, Scalar};
 
 /// No text has values for more elements at a time; lengths alone could ask for any number.
@@ -19,7 +20,9 @@ pub(super) fn column(data_type: &DataType, slots: &[Slot<'_>]) -> Result<Values,
     let user = match data_type {
         DataType::Atomic(Atomic::Char) => return single_chars(slots),
         DataType::Atomic(Atomic::String) => return strings(slots),
-        DataType::Atomic(atomic) => return numbers(*atomic, slots, &|item| number(item, *atomic)),
+        DataType::Atomic(atomic) => {
+            return numbers(*atomic, slots, &|item| number_or_text(item, *atomic));
+        }
         DataType::Foreign(foreign) => {
             let none = Values::Bytes { size: foreign.size, bytes: Vec::new() };
             return match slots.iter().flatten().next() {
@@ -84,6 +87,13 @@ fn number(item: &Item, atomic: Atomic) -> Result<Scalar, CdlError> {
     }
 }
 
+/// A number, also one that stands in a text.
+fn number_or_text(item: &Item, atomic: Atomic) -> Result<Scalar, CdlError> {
+    let Constant::Text(text) = &item.constant else { return number(item, atomic) };
+    let number = std::str::from_utf8(text).ok().and_then(|text| number::in_text(text, atomic));
+    number.ok_or_else(|| misplaced(item, atomic.name()))
+}
+
 /// The member that a name stands for: `member`, `type.member`, or either with a path before it.
 fn member_value(
     user: &UserType,
@@ -139,11 +149,14 @@ from_scalar!(i8 u8 i16 u16 i32 u32 i64 u64 f32 f64);
 
 type ToScalar<'a> = &'a dyn Fn(&Item) -> Result<Scalar, CdlError>;
 
-/// Numbers are cast, as ncgen does it: -1 for a `ubyte` is 255.
+/// Integers are cast, as ncgen does it: -1 for a `ubyte` is 255. Floats must be in the range of an integer, as
+/// C says nothing of others.
 fn numbers(atomic: Atomic, slots: &[Slot<'_>], scalar: ToScalar<'_>) -> Result<Values, CdlError> {
     fn cast<T: FromScalar>(slots: &[Slot<'_>], scalar: ToScalar<'_>) -> Result<Values, CdlError> {
         let number = |slot: &Slot<'_>| match present(*slot) {
-            Some(item) => scalar(item).map(T::from_scalar),
+            Some(item) => in_range(scalar(item)?, T::ATOMIC)
+                .map(T::from_scalar)
+                .map_err(|fault| fault.at(item.at)),
             None => Ok(T::DEFAULT_FILL),
         };
         slots.iter().map(number).collect::<Result<_, _>>().map(T::into_values)
@@ -161,6 +174,23 @@ fn numbers(atomic: Atomic, slots: &[Slot<'_>], scalar: ToScalar<'_>) -> Result<V
         Atomic::Double => cast::<f64>(slots, scalar),
         Atomic::Char => single_chars(slots),
         Atomic::String => strings(slots),
+    }
+}
+
+/// The number, unless it is a float and `atomic` has no integer before its point.
+fn in_range(scalar: Scalar, atomic: Atomic) -> Result<Scalar, CdlFault> {
+    let float = match scalar {
+        Scalar::F32(float) => f64::from(float),
+        Scalar::F64(float) => float,
+        _ => return Ok(scalar),
+    };
+    let Some(range) = atomic.integer_range() else { return Ok(scalar) };
+    let whole = float.trunc();
+    // Floats of 2^127 and more become the largest integer, and NaN is refused by itself.
+    if !float.is_nan() && range.contains(&(whole as i128)) {
+        Ok(scalar)
+    } else {
+        Err(CdlFault::NumberRange { text: float.to_string() })
     }
 }
 

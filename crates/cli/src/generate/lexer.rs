@@ -53,7 +53,9 @@ pub(super) struct Lexer<'a> {
 }
 
 impl<'a> Lexer<'a> {
+    /// The words of the text, before which a mark of UTF-8 may stand.
     pub(super) fn new(text: &'a [u8]) -> Self {
+        let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
         Self { text, at: 0, line: 1, line_start: 0 }
     }
 

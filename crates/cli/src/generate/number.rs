@@ -9,6 +9,8 @@
 //! 0x7fs 0x7fl              as integers; without a suffix the digits of an opaque value
 //! ```
 
+use isotach::model::Atomic;
+
 use super::error::CdlFault;
 use super::syntax::{Constant, Scalar};
 
@@ -96,6 +98,22 @@ fn integer(text: &str, value: i128, suffix: &str) -> Result<Scalar, CdlFault> {
     fitting.ok_or_else(|| range(text))
 }
 
+/// The number of that type that a text is, blanks around it aside. Unlike ncgen this reads all of the text, and
+/// nothing that the type does not have: `2001-01-01` is none.
+pub(super) fn in_text(text: &str, atomic: Atomic) -> Option<Scalar> {
+    let text = text.trim();
+    match atomic {
+        Atomic::Float => text.parse().ok().map(Scalar::F32),
+        Atomic::Double => text.parse().ok().map(Scalar::F64),
+        _ => {
+            let number: i128 = text.parse().ok()?;
+            atomic.integer_range()?.contains(&number).then_some(())?;
+            let signed = i64::try_from(number).map(Scalar::I64);
+            signed.or_else(|_| u64::try_from(number).map(Scalar::U64)).ok()
+        }
+    }
+}
+
 /// The words that are numbers.
 pub(super) fn special(word: &str) -> Option<Scalar> {
     let (negative, magnitude) = match word.strip_prefix('-') {
@@ -164,6 +182,16 @@ mod tests {
         assert_eq!(special("-Infinityf"), Some(F32(f32::NEG_INFINITY)));
         assert!(matches!(special("nan"), Some(F64(nan)) if nan.is_nan()));
         assert_eq!(special("nano"), None);
+    }
+
+    #[test]
+    fn texts_may_hold_numbers() {
+        assert_eq!(in_text(" 12 ", Atomic::Byte), Some(Scalar::I64(12)));
+        assert_eq!(in_text("1e3", Atomic::Float), Some(Scalar::F32(1000.0)));
+        assert_eq!(in_text("18446744073709551615", Atomic::UInt64), Some(Scalar::U64(u64::MAX)));
+        for text in ["", "b", "128", "1.5", "2001-01-01", "1 2"] {
+            assert_eq!(in_text(text, Atomic::Byte), None, "{text}");
+        }
     }
 
     #[test]

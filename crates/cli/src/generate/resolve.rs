@@ -197,7 +197,12 @@ impl<'a> Resolver<'a> {
             variable.attributes.push(made(stated, data_type)?);
             return Ok(());
         }
-        if data_type.is_some_and(|data_type| data_type != variable.data_type) {
+        // Numbers of another type are what they are as the variable's, as ncgen has it.
+        let is_atomic = |data_type: &DataType| data_type.atomic().is_some();
+        let fits = |stated: DataType| {
+            stated == variable.data_type || is_atomic(&stated) && is_atomic(&variable.data_type)
+        };
+        if data_type.is_some_and(|data_type| !fits(data_type)) {
             let fault = CdlFault::FillType { variable: variable.name.clone() };
             return Err(fault.at(stated.name.at));
         }

@@ -33,8 +33,8 @@ pub(super) fn grow(
 }
 
 /// The elements of a variable, as many as the text has constants for, or all where lists are in
-/// lists and of compound types, which have no fill value of their own in the file. Among them those
-/// without a constant are `fill`, or the type's own fill value.
+/// lists and of types whose elements without a constant are others than those that the file was never given.
+/// Among them those without a constant are `fill`, or the type's own fill value.
 pub(super) fn data(
     definitions: &Definitions,
     variable: usize,
@@ -44,7 +44,7 @@ pub(super) fn data(
     let layout = Layout::new(definitions, variable);
     let at = items.first().map_or(Position { line: 1, column: 1 }, |item| item.at);
     let count = layout.lens.iter().try_fold(1_usize, |count, &len| count.checked_mul(len));
-    let is_flat = layout.starts.len() == 1 && !layout.is_compound;
+    let is_flat = layout.starts.len() == 1 && !layout.is_filled;
     match count {
         Some(count) if is_flat || count <= column::MAX_ELEMENTS => {}
         _ => return Err(CdlFault::TooLarge.at(at)),
@@ -70,7 +70,8 @@ struct Layout {
     lens: Vec<usize>,
     is_unlimited: Vec<bool>,
     is_char: bool,
-    is_compound: bool,
+    /// Of compound types and sequences.
+    is_filled: bool,
     /// Where lists begin: the first dimension, and each unlimited one behind it.
     starts: Vec<usize>,
 }
@@ -85,9 +86,9 @@ impl Layout {
         let behind = (1..lens.len()).filter(|&axis| is_unlimited[axis]);
         let starts = std::iter::once(0).chain(behind).collect();
         let is_char = variable.data_type.atomic() == Some(Atomic::Char);
-        let is_compound = matches!(&variable.data_type, DataType::User(user)
-            if matches!(user.class, UserClass::Compound(_)));
-        Self { lens, is_unlimited, is_char, is_compound, starts }
+        let is_filled = matches!(&variable.data_type, DataType::User(user)
+            if matches!(user.class, UserClass::Compound(_) | UserClass::Vlen(_)));
+        Self { lens, is_unlimited, is_char, is_filled, starts }
     }
 
     /// The dimensions that a list at this level goes over.

@@ -263,7 +263,7 @@ fn faults_have_a_place() {
         ("thing x;", unknown("type", "thing")),
         ("int x; float x;", duplicate("variable", "x")),
         ("int x; y:a = 1;", unknown("type", "y")),
-        ("int x; float x:_FillValue = 1.f;", CdlFault::FillType { variable: "x".into() }),
+        ("int x; list x:_FillValue = {1};", CdlFault::FillType { variable: "x".into() }),
         ("int x\\ ;", CdlFault::Name { name: "x ".into(), fault: NameFault::TrailingSpace }),
     ];
     for (declarations, expected) in cases {

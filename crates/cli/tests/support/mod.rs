@@ -1,5 +1,5 @@
 //! What the tests of the command share: the corpus, and running a program with a time limit.
-#![allow(dead_code, reason = "each test file uses its part")]
+#![allow(dead_code, unused_imports, reason = "each test file uses its part")]
 
 pub mod classic;
 pub mod differences;
