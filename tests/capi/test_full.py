@@ -14,7 +14,8 @@ from test_calls import CLASSIC, FORMATS
 
 ROWS, COLUMNS = 20, 1000
 EBADID, EINDEFINE = -33, -39
-#: What a program does when there is no room, and the calls of which one says so at the latest before `nc_sync`.
+#: What a program does when there is no room, and which of its calls say so before `nc_sync`, in a
+#: classic file.
 ACTS = {
     "append": (),
     "append_and_sync": (),
