@@ -4,13 +4,14 @@
 FOLDER/TARGET/ is filled once for each target, in the form that crates/testkit/src/hostile/ reads.
 Structures are found by their signatures in the files of the test corpus (ISOTACH_CORPUS, or
 shared/corpus beside the checkout). Without a corpus the files are a few that are made here, from
-the classic grammar alone: fuzzing then begins with less.
+the classic grammar alone, and streams: fuzzing then begins with less.
 """
 
 import hashlib
 import os
 import struct
 import sys
+import zlib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -215,6 +216,27 @@ def add_chunks(seeds, path):
         print(f"no chunks from {path.name}: {type(error).__name__}")
 
 
+def add_streams(seeds):
+    """Deflate streams of kinds of bytes that shuffled numbers have, by every way zlib codes."""
+    noise = bytes((n * n * 2654435761 >> 13) & 255 for n in range(6000))
+    kinds = [
+        bytes(6000),
+        bytes(n // 40 & 255 for n in range(6000)),
+        bytes(value & 63 for value in noise),
+        bytes(value & (15 if n // 500 % 2 else 255) for n, value in enumerate(noise)),
+        noise,
+        b"".join(noise[n : n + n % 300] for n in range(0, 5000, 97)),
+        Path(__file__).read_bytes()[:6000],
+    ]
+    strategies = [zlib.Z_DEFAULT_STRATEGY, zlib.Z_HUFFMAN_ONLY, zlib.Z_RLE, zlib.Z_FIXED]
+    for kind in kinds:
+        for level in (0, 1, 4, 9):
+            for strategy in strategies:
+                for memory in (1, 8):
+                    coder = zlib.compressobj(level, zlib.DEFLATED, -15, memory, strategy)
+                    seeds.add("inflate", coder.compress(kind) + coder.flush())
+
+
 def made_files():
     """A classic file of each version: one record variable, one fixed one, attributes."""
     for version in (1, 2, 5):
@@ -250,6 +272,7 @@ def main():
     seeds = Seeds(folder)
     for content in made_files():
         add_file(seeds, content)
+    add_streams(seeds)
     paths = [path for path in sorted(corpus.rglob("*")) if path.is_file()]
     # Small files first: they begin with fewer bytes that say nothing.
     paths = sorted(paths, key=lambda path: path.stat().st_size)

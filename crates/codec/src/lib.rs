@@ -4,7 +4,8 @@
 //! [`pipeline`] runs them over a chunk, forwards and backwards; [`registry`] knows their numbers
 //! and names. [`foreign`] leads to filters that are not here but in plugins.
 //! Unsafe code is kept to these rooms: `uninit` (memory that is written before it is read),
-//! `libdeflate` (the C library), `filter::simd` (vector instructions).
+//! `libdeflate` (the C library), `filter::simd` (vector instructions), `inflate::processor`
+//! (instructions for bits).
 
 mod bits;
 mod complete;
@@ -12,6 +13,7 @@ mod deflate;
 pub mod error;
 mod filter;
 pub mod foreign;
+mod inflate;
 mod libdeflate;
 pub mod pipeline;
 pub mod registry;

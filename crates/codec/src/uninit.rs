@@ -85,6 +85,32 @@ impl<'a> Output<'a> {
         self.len += count;
     }
 
+    /// Appends the first `count` of four bytes, and may write all of them; false where there is no room
+    /// for all.
+    #[inline(always)]
+    pub(crate) fn put_some(&mut self, bytes: [u8; 4], count: usize) -> bool {
+        let Some(place) = self.rest().first_chunk_mut() else { return false };
+        *place = bytes.map(MaybeUninit::new);
+        self.len += count.min(bytes.len());
+        true
+    }
+
+    /// Appends a byte; false where there is no room for it.
+    #[inline(always)]
+    pub(crate) fn put_one(&mut self, byte: u8) -> bool {
+        let Some(place) = self.rest().first_mut() else { return false };
+        place.write(byte);
+        self.len += 1;
+        true
+    }
+
+    /// What is not written yet.
+    #[inline(always)]
+    fn rest(&mut self) -> &mut [MaybeUninit<u8>] {
+        // SAFETY: `len <= buffer.len()`, by the contract.
+        unsafe { self.buffer.get_unchecked_mut(self.len..) }
+    }
+
     /// Appends `count` bytes that stand `distance` bytes back, which may overlap what they give:
     /// a distance of 1 repeats the last byte. False where there are no such bytes.
     pub(crate) fn repeat_from_back(
@@ -92,22 +118,75 @@ impl<'a> Output<'a> {
         distance: usize,
         count: usize,
     ) -> Result<bool, ErrorKind> {
-        if distance == 0 || distance > self.len {
-            return Ok(false);
-        }
         if count > self.remaining() {
             return Err(self.overflow());
         }
-        let from = self.len - distance;
-        if distance >= count {
-            self.buffer.copy_within(from..from + count, self.len);
-        } else {
-            for at in from..from + count {
-                self.buffer[at + distance] = self.buffer[at];
+        Ok(self.repeat(distance, count))
+    }
+
+    /// [`Self::repeat_from_back`] that says false where there is no room, too.
+    #[inline(always)]
+    pub(crate) fn repeat(&mut self, distance: usize, count: usize) -> bool {
+        let room = count.saturating_add(REPEAT_SLACK);
+        if !self.is_far(distance, STEP.min(count)) || self.remaining() < room {
+            return self.repeat_near(distance, count);
+        }
+        // SAFETY: `0 < distance <= len`, so what is read is of the buffer; what is written begins before
+        // `count`, or is one of the first steps, or follows another step, so it ends within `room`. The
+        // `count` bytes are initialised: each is read where bytes were, or where a step before wrote.
+        unsafe {
+            let mut to = self.buffer.as_mut_ptr().add(self.len);
+            let end = to.add(count);
+            if distance >= FIRST_STEPS * STEP {
+                copy_steps::<FIRST_STEPS>(to.sub(distance), to);
+                to = to.add(FIRST_STEPS * STEP);
+            }
+            while to < end {
+                copy_steps::<1>(to.sub(distance), to);
+                to = to.add(STEP);
+                copy_steps::<1>(to.sub(distance), to);
+                to = to.add(STEP);
             }
         }
         self.len += count;
-        Ok(true)
+        true
+    }
+
+    /// [`Self::repeat`], of few bytes.
+    #[inline(always)]
+    pub(crate) fn repeat_short(&mut self, distance: usize, count: usize) -> bool {
+        if !self.is_far(distance, count) || self.remaining() < STEP || count > STEP {
+            return self.repeat_near(distance, count);
+        }
+        // SAFETY: `count <= distance <= len`, so `count` bytes are read that are there; there is room for
+        // the whole step.
+        unsafe {
+            let to = self.buffer.as_mut_ptr().add(self.len);
+            copy_steps::<1>(to.sub(distance), to);
+        }
+        self.len += count;
+        true
+    }
+
+    /// Whether `count` bytes stand `distance` bytes back.
+    #[inline(always)]
+    fn is_far(&self, distance: usize, count: usize) -> bool {
+        0 < distance && count <= distance && distance <= self.len
+    }
+
+    /// [`Self::repeat`] of what is near, or where there is little room.
+    #[inline(always)]
+    fn repeat_near(&mut self, distance: usize, count: usize) -> bool {
+        let last = self.written().last_chunk().copied();
+        let room = self.remaining() >= count.saturating_add(STEP);
+        let done = match last {
+            Some(last) if distance < STEP && room => {
+                repeat_last(self.rest(), u128::from_le_bytes(last), distance, count)
+            }
+            _ => repeat_bytes(self.buffer, self.len, distance, count),
+        };
+        self.len += if done { count } else { 0 };
+        done
     }
 
     /// Appends `count` zeros and gives them, for a library that wants initialised memory.
@@ -163,7 +242,32 @@ impl<'a> Output<'a> {
         Ok(count)
     }
 
+    /// Lets `write` fill an output of its own with what comes next.
+    ///
+    /// # Panics
+    /// If `write` leaves another output behind: then nothing says what is in the place.
+    pub(crate) fn extend_by<T>(&mut self, write: impl FnOnce(&mut Output<'_>) -> T) -> T {
+        let mut rest = Output::new(self.rest());
+        let start = rest.buffer.as_ptr();
+        let outcome = write(&mut rest);
+        assert!(rest.buffer.as_ptr() == start, "not the place given");
+        let written = rest.len;
+        self.len += written;
+        outcome
+    }
+
+    /// This output, in place of which an empty one is left.
+    pub(crate) fn take(&mut self) -> Self {
+        std::mem::replace(self, Output::new(&mut []))
+    }
+
     /// The bytes written.
+    pub(crate) fn written(&self) -> &[u8] {
+        // SAFETY: the first `len` bytes are initialised, by the contract.
+        unsafe { &*(&raw const self.buffer[..self.len] as *const [u8]) }
+    }
+
+    /// [`Self::written`], for as long as the buffer lives.
     pub(crate) fn into_written(self) -> &'a mut [u8] {
         // SAFETY: the first `len` bytes are initialised, by the contract.
         unsafe { assume_written(&mut self.buffer[..self.len]) }
@@ -174,8 +278,7 @@ impl<'a> Output<'a> {
 // that has been written. zstd overwrites from the front, so this serves outputs still empty.
 unsafe impl zstd_safe::WriteBuf for Output<'_> {
     fn as_slice(&self) -> &[u8] {
-        // SAFETY: the first `len` bytes are initialised, by the contract.
-        unsafe { &*(&raw const self.buffer[..self.len] as *const [u8]) }
+        self.written()
     }
 
     fn capacity(&self) -> usize {
@@ -190,6 +293,81 @@ unsafe impl zstd_safe::WriteBuf for Output<'_> {
         assert!(n <= self.buffer.len(), "a writer claims more bytes than it was given");
         self.len = n;
     }
+}
+
+/// Bytes that are copied at a time.
+const STEP: usize = 16;
+/// Steps that are taken at once: no processor foresees how long a repetition is.
+const FIRST_STEPS: usize = 3;
+/// Bytes behind a repetition that may be written.
+const REPEAT_SLACK: usize = FIRST_STEPS * STEP;
+
+/// Copies `N` steps, all read before any is written.
+///
+/// # Safety
+/// Both places are in one buffer that this thread may write, with so many bytes behind each.
+#[inline(always)]
+unsafe fn copy_steps<const N: usize>(from: *const MaybeUninit<u8>, to: *mut MaybeUninit<u8>) {
+    // SAFETY: the caller vouches for the places; an array of bytes may stand anywhere.
+    unsafe {
+        let bytes = from.cast::<[[MaybeUninit<u8>; STEP]; N]>().read();
+        to.cast::<[[MaybeUninit<u8>; STEP]; N]>().write(bytes);
+    }
+}
+
+/// Writes `count` bytes to the front of `place`, and up to a step more, that repeat the end of `last`,
+/// which stands before it. False where `distance` is 0.
+#[inline(never)]
+fn repeat_last(place: &mut [MaybeUninit<u8>], last: u128, distance: usize, count: usize) -> bool {
+    if distance == 0 {
+        return false;
+    }
+    let period = last >> (8 * (STEP - distance));
+    let Periods { factor, whole } = PERIODS[distance];
+    let periods = period.wrapping_mul(factor).to_le_bytes();
+    let mut at = 0;
+    while at < count {
+        place[at..][..STEP].copy_from_slice(as_uninit(&periods));
+        at += whole;
+    }
+    true
+}
+
+/// How periods of so many bytes fill a step.
+#[derive(Clone, Copy)]
+struct Periods {
+    /// What repeats a number of a period's bytes up to the end of the step.
+    factor: u128,
+    /// The bytes of whole periods.
+    whole: usize,
+}
+
+const PERIODS: [Periods; STEP] = {
+    let mut all = [Periods { factor: 0, whole: 0 }; STEP];
+    let mut period = 1;
+    while period < STEP {
+        let mut at = 0;
+        while at < STEP {
+            all[period].factor |= 1 << (8 * at);
+            at += period;
+        }
+        all[period].whole = STEP - STEP % period;
+        period += 1;
+    }
+    all
+};
+
+/// Writes `count` bytes to `buffer[len..]` that repeat those `distance` bytes before, one after the
+/// other. False where there are no such bytes, or no room.
+#[inline(never)]
+fn repeat_bytes(buffer: &mut [MaybeUninit<u8>], len: usize, distance: usize, count: usize) -> bool {
+    if distance == 0 || distance > len || count > buffer.len() - len {
+        return false;
+    }
+    for at in len..len + count {
+        buffer[at] = buffer[at - distance];
+    }
+    true
 }
 
 /// Empties `vec` and makes room for `limit` bytes.

@@ -31,7 +31,7 @@ const MATCH_BITS: u32 = MAX_SYMBOL_BITS as u32 + 5 + MAX_DISTANCE_BITS as u32 + 
 const _: () = assert!(MATCH_BITS <= BitWriter::BETWEEN_FLUSHES);
 
 /// The order in which lengths of codes of lengths are told.
-const LENGTH_ORDER: [usize; 19] =
+pub(crate) const LENGTH_ORDER: [usize; 19] =
     [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 const MAX_LENGTH_BITS: u8 = 7;
 

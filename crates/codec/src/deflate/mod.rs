@@ -18,6 +18,7 @@ use std::cell::RefCell;
 
 use bits::BitWriter;
 use block::Block;
+pub(crate) use block::LENGTH_ORDER;
 use search::{Search, Sequence};
 use statistics::{Histogram, cost_bits, histogram};
 

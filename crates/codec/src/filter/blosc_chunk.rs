@@ -20,7 +20,7 @@
 
 use crate::error::ErrorKind;
 use crate::filter::{bitshuffle, blosclz, lz4, shuffle, zstd};
-use crate::libdeflate;
+use crate::inflate::inflate_zlib;
 use crate::uninit::{Output, fill_vec};
 
 /// The last version of the format that Blosc 1 writes.
@@ -265,7 +265,7 @@ impl Codec {
                 let decoded = snap::raw::Decoder::new().decompress(stream, place);
                 decoded.map(|_| ()).map_err(|_| not_valid(what))
             }
-            Self::Zlib => libdeflate::inflate_zlib(stream, output),
+            Self::Zlib => inflate_zlib(stream, output),
             // That decoder starts at the front of its output.
             Self::Zstd if output.len() == 0 => zstd::decode(&[], stream, output),
             Self::Zstd => {

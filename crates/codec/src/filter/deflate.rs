@@ -2,12 +2,13 @@
 
 use crate::deflate;
 use crate::error::ErrorKind;
+use crate::inflate::inflate_zlib;
 use crate::libdeflate;
 use crate::uninit::{Output, fill_vec};
 
 /// Inflates `input`. Bytes behind the end of the stream are ignored, as zlib ignores them.
 pub(crate) fn decode(_: &[u32], input: &[u8], output: &mut Output<'_>) -> Result<(), ErrorKind> {
-    libdeflate::inflate_zlib(input, output)
+    inflate_zlib(input, output)
 }
 
 /// Deflate with a window of 32 KiB, at the fastest level.

@@ -13,6 +13,7 @@ mod changes;
 mod chunks;
 mod edits;
 mod indexes;
+mod inflate;
 mod messages;
 mod operations;
 mod plain_file;
@@ -28,6 +29,7 @@ pub use cdl::cdl;
 pub use chunks::{codec, encode};
 pub use edits::edits;
 pub use indexes::{btree, chunk_index};
+pub use inflate::inflate;
 pub use messages::{message, object_header, selection};
 pub use operations::operations;
 pub use structures::{group, heap};
@@ -47,6 +49,7 @@ pub const TARGETS: &[Target] = &[
     ("encode", encode),
     ("group", group),
     ("heap", heap),
+    ("inflate", inflate),
     ("message", message),
     ("object_header", object_header),
     ("open_and_read", open_and_read),
