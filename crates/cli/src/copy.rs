@@ -1,12 +1,13 @@
 //! `isotach copy`: a file into a new one, of the same or another of netCDF's formats.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::Path;
 
 use clap::Args;
-use isotach::{CreateOptions, EditOptions, File, Group, Overwrite};
+use isotach::{CreateOptions, EditOptions, File, Format, Group, Overwrite};
 
-use crate::error::Result;
+use crate::error::{CliError, Result};
 use crate::generate::Kind;
 use crate::progress::Progress;
 use crate::size;
@@ -14,7 +15,7 @@ use crate::size;
 /// Options of `isotach copy`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct CopyOptions {
-    /// The new file's kind; else that of the old one
+    /// The new file's kind; else that of the old one, or for -d and -c one that has compression and chunks
     #[arg(short)]
     kind: Option<Kind>,
     /// Deflate at that level in place of all compression; 0 for none
@@ -45,11 +46,11 @@ pub(crate) struct CopyOptions {
 /// Copies the file.
 pub(crate) fn run(options: &CopyOptions) -> Result<()> {
     let from = File::open(&options.file)?;
+    if let Some((unknown, _)) = unknown_dimension(&from.root(), &options.chunks)? {
+        return Err(CliError::NoDimension(unknown.clone()));
+    }
     let create = CreateOptions {
-        format: match options.kind {
-            Some(kind) => kind.into(),
-            None => from.format()?,
-        },
+        format: format(options, &from)?,
         overwrite: Overwrite::Replace,
         // Until all is there, nobody looks at it.
         edit: EditOptions {
@@ -82,6 +83,36 @@ pub(crate) fn run(options: &CopyOptions) -> Result<()> {
         eprintln!("isotach: left out {}: {}", left_out.path, left_out.reason.kind);
     }
     Ok(())
+}
+
+/// The new file's format. Where compression or chunks are asked of a classic file, it is one that has them, as
+/// nccopy has it.
+fn format(options: &CopyOptions, from: &File) -> Result<Format> {
+    let needs_chunks = options.deflate.is_some_and(|level| level > 0) || !options.chunks.is_empty();
+    let stored = from.format()?;
+    let format = options.kind.map_or(stored, Format::from);
+    match format {
+        Format::Classic | Format::Offset64Bit | Format::Data64Bit if !needs_chunks => Ok(format),
+        Format::NetCdf4 | Format::NetCdf4Classic => Ok(format),
+        _ if options.kind.is_some() => Err(CliError::NoChunks),
+        // It may have types that the classic model has not.
+        Format::Data64Bit => Ok(Format::NetCdf4),
+        Format::Classic | Format::Offset64Bit => Ok(Format::NetCdf4Classic),
+    }
+}
+
+/// The first of the lengths whose dimension no group has.
+fn unknown_dimension<'c>(
+    group: &Group,
+    chunks: &'c [(String, Option<u64>)],
+) -> Result<Option<&'c (String, Option<u64>)>> {
+    let mut names: HashSet<String> = HashSet::new();
+    let mut waiting = vec![group.clone()];
+    while let Some(group) = waiting.pop() {
+        names.extend(group.dimensions()?.iter().map(|dimension| dimension.name().to_owned()));
+        waiting.extend(group.groups()?);
+    }
+    Ok(chunks.iter().find(|(name, _)| !names.contains(name)))
 }
 
 /// Bytes of the elements of a group's variables, and of the groups in it.

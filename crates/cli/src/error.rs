@@ -32,6 +32,10 @@ pub enum CliError {
     NoGroup(String),
     /// `-g` was given for a file that cannot have groups.
     NoGroups,
+    /// `-c` names a dimension that is not there.
+    NoDimension(String),
+    /// Chunks or compression were asked of a kind of file that has neither.
+    NoChunks,
     /// NcML was asked of a file with more than the classic model.
     NotClassicModel,
     /// The text in brackets is no selection.
@@ -61,6 +65,10 @@ impl fmt::Display for CliError {
             Self::File(source) => source.fmt(f),
             Self::NoVariable(name) => write!(f, "no variable \"{name}\""),
             Self::NoGroup(name) => write!(f, "no group \"{name}\""),
+            Self::NoDimension(name) => write!(f, "no dimension \"{name}\""),
+            Self::NoChunks => f.write_str(
+                "classic files have neither chunks nor compression: leave out -d and -c, or -k",
+            ),
             Self::NoGroups => f.write_str("is of the classic model: there are no groups to choose"),
             Self::NotClassicModel => f.write_str("has more than the classic model: no NcML of it"),
             Self::Indices(source) => source.fmt(f),

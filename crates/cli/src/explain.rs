@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use isotach::model::selection::{ParseIndexError, Selection, parse_indices};
+use isotach::model::selection::{Indexed, ParseIndexError, Selection, parse_indices};
 use isotach::plan::layout::Placement;
 use isotach::plan::{Plan, Summary};
 use isotach::read::Array;
@@ -57,89 +57,121 @@ pub(crate) fn run(options: &ExplainOptions, sink: &mut dyn Write) -> Result<()> 
     let variable = file.variable(name)?;
     let array = variable.array()?;
     let indexed = Selection::from_indices(&parse_indices(indices)?, &array.shape)?;
-    let selection = indexed.selection;
-    let plan = Plan::new(&array.layout, &selection)?;
-    let summary = plan.summary(&array.layout, &selection)?;
+    let selection = &indexed.selection;
+    let plan = Plan::new(&array.layout, selection)?;
+    let summary = plan.summary(&array.layout, selection)?;
     let expected = expected_seconds(&array, &summary);
-    let run = if options.run { Some(measure(&variable, &selection, &summary)?) } else { None };
-    if options.json {
-        return write_json(sink, &variable, &selection, &summary, expected, run.as_ref());
-    }
-    writeln!(sink, "{}{selection}", variable.path())?;
-    writeln!(sink, "  type        {}", variable.data_type().name())?;
-    let (shape, result) = (size::by(&array.shape), size::by(&indexed.result_shape));
-    writeln!(sink, "  shape       {shape}, of which {result}")?;
-    write_summary(sink, &array, &plan, &summary)?;
-    writeln!(sink, "  expected    {}", time(expected))?;
-    if let Some(run) = run {
-        writeln!(sink, "  took        {}", time(run.first.as_secs_f64()))?;
-        writeln!(
-            sink,
-            "  once more   {} (with what is then in the cache)",
-            time(run.second.as_secs_f64())
-        )?;
-    }
-    Ok(())
+    let run = if options.run { Some(measure(&variable, selection, &summary)?) } else { None };
+    let read = Read {
+        variable: &variable,
+        array: &array,
+        indexed: &indexed,
+        plan,
+        summary,
+        expected,
+        run,
+    };
+    if options.json { read.write_json(sink) } else { Ok(read.write(sink)?) }
 }
 
-fn write_summary(
-    sink: &mut dyn Write,
-    array: &Array,
-    plan: &Plan,
-    summary: &Summary,
-) -> io::Result<()> {
-    let wanted = size::shown(summary.wanted_bytes);
-    writeln!(sink, "  wanted      {}, {wanted}", size::counted(summary.element_count, "element"))?;
-    writeln!(sink, "  storage     {}", summary.placement)?;
-    if let Placement::Chunked(chunked) = &array.layout.placement {
-        let (chunks, missing) = (summary.chunks, summary.missing_chunks);
-        writeln!(sink, "  chunk shape {}", size::by(&chunked.chunk_shape))?;
-        writeln!(
-            sink,
-            "  chunks      {chunks} touched, {} in the cache, {missing} never written",
-            summary.cached_chunks
-        )?;
-        writeln!(sink, "  decoded     {}", size::shown(summary.decoded_bytes))?;
-    }
-    if summary.tiles > 0 {
-        let (tiles, cached) = (summary.tiles, summary.cached_tiles);
-        writeln!(sink, "  tiles       {tiles} touched, {cached} in the cache")?;
-    }
-    if let Plan::Virtual { piece_count } = plan {
-        writeln!(sink, "  pieces      {piece_count} of other data sets")?;
-    }
-    let (reads, bytes) = (size::counted(summary.reads, "read"), size::shown(summary.read_bytes));
-    writeln!(sink, "  read        {bytes} in {reads}")
-}
-
-fn write_json(
-    sink: &mut dyn Write,
-    variable: &Variable,
-    selection: &Selection,
-    summary: &Summary,
+/// A read that is explained.
+struct Read<'a> {
+    variable: &'a Variable,
+    array: &'a Array,
+    indexed: &'a Indexed,
+    plan: Plan,
+    summary: Summary,
     expected: f64,
-    run: Option<&Run>,
-) -> Result<()> {
-    let told = json!({
-        "variable": variable.path(),
-        "selection": selection.to_string(),
-        "storage": summary.placement,
-        "elements": summary.element_count,
-        "wanted_bytes": summary.wanted_bytes,
-        "reads": summary.reads,
-        "read_bytes": summary.read_bytes,
-        "chunks": summary.chunks,
-        "missing_chunks": summary.missing_chunks,
-        "cached_chunks": summary.cached_chunks,
-        "decoded_bytes": summary.decoded_bytes,
-        "tiles": summary.tiles,
-        "cached_tiles": summary.cached_tiles,
-        "expected_seconds": expected,
-        "seconds": run.map(|run| run.first.as_secs_f64()),
-        "seconds_once_more": run.map(|run| run.second.as_secs_f64()),
-    });
-    serde_json::to_writer_pretty(&mut *sink, &told).map_err(io::Error::from)?;
-    Ok(writeln!(sink)?)
+    run: Option<Run>,
+}
+
+impl Read<'_> {
+    fn write(&self, sink: &mut dyn Write) -> io::Result<()> {
+        writeln!(sink, "{}{}", self.variable.path(), self.indexed.selection)?;
+        writeln!(sink, "  type        {}", self.variable.data_type().name())?;
+        let (shape, result) = (size::by(&self.array.shape), size::by(&self.indexed.result_shape));
+        writeln!(sink, "  shape       {shape}, of which {result}")?;
+        self.write_summary(sink)?;
+        writeln!(sink, "  expected    {}", time(self.expected))?;
+        if let Some(run) = &self.run {
+            let (first, second) = (run.first.as_secs_f64(), run.second.as_secs_f64());
+            writeln!(sink, "  took        {}", time(first))?;
+            writeln!(sink, "  once more   {} (with what is then in the cache)", time(second))?;
+        }
+        Ok(())
+    }
+
+    fn chunk_shape(&self) -> Option<&[u64]> {
+        match &self.array.layout.placement {
+            Placement::Chunked(chunked) => Some(&chunked.chunk_shape),
+            _ => None,
+        }
+    }
+
+    /// Data sets that a virtual one takes this from.
+    fn piece_count(&self) -> Option<usize> {
+        match self.plan {
+            Plan::Virtual { piece_count } => Some(piece_count),
+            _ => None,
+        }
+    }
+
+    fn write_summary(&self, sink: &mut dyn Write) -> io::Result<()> {
+        let summary = &self.summary;
+        let wanted = size::shown(summary.wanted_bytes);
+        let elements = size::counted(summary.element_count, "element");
+        writeln!(sink, "  wanted      {elements}, {wanted}")?;
+        writeln!(sink, "  storage     {}", summary.placement)?;
+        if let Some(chunk_shape) = self.chunk_shape() {
+            let (chunks, missing) = (summary.chunks, summary.missing_chunks);
+            writeln!(sink, "  chunk shape {}", size::by(chunk_shape))?;
+            writeln!(
+                sink,
+                "  chunks      {chunks} touched, {} in the cache, {missing} never written",
+                summary.cached_chunks
+            )?;
+            writeln!(sink, "  decoded     {}", size::shown(summary.decoded_bytes))?;
+        }
+        if summary.tiles > 0 {
+            let (tiles, cached) = (summary.tiles, summary.cached_tiles);
+            writeln!(sink, "  tiles       {tiles} touched, {cached} in the cache")?;
+        }
+        if let Some(piece_count) = self.piece_count() {
+            writeln!(sink, "  pieces      {piece_count} of other data sets")?;
+        }
+        let reads = size::counted(summary.reads, "read");
+        writeln!(sink, "  read        {} in {reads}", size::shown(summary.read_bytes))
+    }
+
+    fn write_json(&self, sink: &mut dyn Write) -> Result<()> {
+        let summary = &self.summary;
+        let seconds = |of: fn(&Run) -> Duration| self.run.as_ref().map(|run| of(run).as_secs_f64());
+        let told = json!({
+            "variable": self.variable.path(),
+            "selection": self.indexed.selection.to_string(),
+            "type": self.variable.data_type().name(),
+            "shape": self.array.shape,
+            "result_shape": self.indexed.result_shape,
+            "storage": summary.placement,
+            "chunk_shape": self.chunk_shape(),
+            "elements": summary.element_count,
+            "wanted_bytes": summary.wanted_bytes,
+            "reads": summary.reads,
+            "read_bytes": summary.read_bytes,
+            "chunks": summary.chunks,
+            "missing_chunks": summary.missing_chunks,
+            "cached_chunks": summary.cached_chunks,
+            "decoded_bytes": summary.decoded_bytes,
+            "tiles": summary.tiles,
+            "cached_tiles": summary.cached_tiles,
+            "pieces": self.piece_count(),
+            "expected_seconds": self.expected,
+            "seconds": seconds(|run| run.first),
+            "seconds_once_more": seconds(|run| run.second),
+        });
+        serde_json::to_writer_pretty(&mut *sink, &told).map_err(io::Error::from)?;
+        Ok(writeln!(sink)?)
+    }
 }
 
 fn measure(variable: &Variable, selection: &Selection, summary: &Summary) -> Result<Run> {

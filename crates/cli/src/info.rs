@@ -8,6 +8,7 @@ use comfy_table::{
     CellAlignment, ColumnConstraint, ContentArrangement, Table, TableComponent, presets,
 };
 use isotach::model::{UserClass, UserType};
+use isotach::plan::layout::Placement;
 use isotach::{Dimension, File, FilterUse, Format, Group, StorageKind, Variable};
 use serde_json::{Value, json};
 
@@ -48,14 +49,15 @@ struct Row {
 pub(crate) fn run(options: &InfoOptions, sink: &mut dyn Write) -> Result<()> {
     let file = File::open(&options.file)?;
     let format = format_name(file.format()?);
+    let file_bytes = std::fs::metadata(&options.file).map_or(0, |metadata| metadata.len());
     if options.json {
         let root = group_json(&file.root())?;
-        let told = json!({ "file": file.name(), "format": format, "root": root });
+        let told =
+            json!({ "file": file.name(), "format": format, "bytes": file_bytes, "root": root });
         serde_json::to_writer_pretty(&mut *sink, &told).map_err(io::Error::from)?;
         writeln!(sink)?;
         return Ok(());
     }
-    let file_bytes = std::fs::metadata(&options.file).map_or(0, |metadata| metadata.len());
     writeln!(sink, "{}: {format}, {}", file.name(), size::shown(file_bytes))?;
     let mut waiting = vec![file.root()];
     while let Some(group) = waiting.pop() {
@@ -132,12 +134,16 @@ impl Row {
     fn new(variable: &Variable) -> Self {
         let storage = variable.storage().ok();
         let array = variable.array().ok();
+        let is_external = array
+            .as_ref()
+            .is_some_and(|array| matches!(array.layout.placement, Placement::External(_)));
         let kind = storage.as_ref().map_or("?", |storage| match storage.kind {
+            StorageKind::Contiguous if is_external => "external",
             StorageKind::Contiguous => "contiguous",
             StorageKind::Chunked => "chunked",
             StorageKind::Compact => "compact",
             StorageKind::Virtual => "virtual",
-            StorageKind::Unknown => "external",
+            StorageKind::Unknown => "unknown",
         });
         Self {
             name: variable.name().to_owned(),

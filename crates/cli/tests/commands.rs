@@ -136,6 +136,10 @@ fn explain_tells_which_chunks_are_decoded() {
     assert_eq!((&told["chunks"], &told["reads"]), (&2.into(), &2.into()));
     assert_eq!(told["decoded_bytes"], 2 * 32 * 32 * 4);
     assert_eq!(told["cached_chunks"], 0);
+    // JSON has what the text has.
+    assert_eq!((&told["type"], &told["shape"]), (&"float".into(), &serde_json::json!([96, 64])));
+    assert_eq!(told["chunk_shape"], serde_json::json!([32, 32]));
+    assert_eq!(told["result_shape"], serde_json::json!([64]));
 }
 
 #[test]
@@ -221,6 +225,70 @@ fn a_pipe_that_is_closed_early_ends_it_quietly() {
     assert_eq!(ended.status.code(), Some(0));
 }
 
+/// `isotach info /dev/stdin`, and `check`, on what comes through a pipe, and on a file without a byte.
+#[test]
+fn what_cannot_be_read_is_told_for_what_it_is() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_isotach"))
+        .args(["info", "/dev/stdin"])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdin.take());
+    let ended = child.wait_with_output().unwrap();
+    let told = String::from_utf8_lossy(&ended.stderr);
+    assert!(told.contains("/dev/stdin: cannot be opened: Illegal seek"), "{told}");
+    assert_eq!(ended.status.code(), Some(1));
+    let empty = classic::written("empty.nc", b"");
+    let told = run(&["info"], &empty, 1).stderr;
+    assert!(told.ends_with("neither classic netCDF nor HDF5: there is not one byte\n"), "{told}");
+    assert_eq!(run(&["check", "--json"], &empty, 3).json()["opened"], false);
+}
+
+#[test]
+fn info_tells_external_files_and_names_of_types() {
+    let Some(root) = corpus() else { return };
+    let path = root.join("derived/external_raw.h5");
+    let told = run(&["info", "--json"], &path, 0).json();
+    assert_eq!(told["bytes"], std::fs::metadata(&path).unwrap().len());
+    let external = told["root"]["variables"].as_array().unwrap();
+    let storage = |name: &str| {
+        external.iter().find(|variable| variable["name"] == name).unwrap()["storage"].clone()
+    };
+    assert_eq!(storage("ext"), "external");
+    let named = run(&["info"], &root.join("hdf5-json/namedtype.h5"), 0).text();
+    let expected = "  left out: /dtype_simple: netCDF has no type for a committed f4le\n";
+    assert!(named.ends_with(expected), "{named}");
+}
+
+#[test]
+fn copies_have_what_was_asked_of_them_or_say_why_not() {
+    let path = classic::written("copied.nc", &classic::bytes());
+    let copy = path.with_file_name("copy.nc");
+    let copied = |options: &[&str], code: i32| {
+        let _was_there = std::fs::remove_file(&copy);
+        let files = [path.to_str().unwrap(), copy.to_str().unwrap()];
+        let ended = isotach(&[&["copy"], options, &files].concat());
+        assert_eq!(ended.code, Some(code), "{options:?}: {}", ended.stderr);
+        assert_eq!(copy.exists(), code == 0);
+        ended.stderr
+    };
+    let kind = || run(&["dump", "-k"], &copy, 0).text();
+    for (options, expected) in [
+        (&[][..], "classic\n"),
+        (&["-d", "0"], "classic\n"),
+        (&["-d", "1"], "netCDF-4 classic model\n"),
+        (&["-c", "lon/2"], "netCDF-4 classic model\n"),
+        (&["-k", "netCDF-4", "-d", "1", "-s"], "netCDF-4\n"),
+    ] {
+        copied(options, 0);
+        assert_eq!(kind(), expected, "{options:?}");
+    }
+    let told = copied(&["-k", "cdf5", "-d", "1"], 1);
+    assert!(told.contains("classic files have neither chunks nor compression"), "{told}");
+    assert!(copied(&["-c", "nope/2"], 1).contains("no dimension \"nope\""));
+}
+
 #[test]
 fn completions_name_the_commands() {
     for shell in ["bash", "zsh", "fish"] {
@@ -269,6 +337,8 @@ fn trace_sums_up() {
     assert_eq!(variable["patterns"][0]["calls"], 2);
     assert_eq!(variable["chunks"]["nanoseconds_lost"], 2_000_000);
 
+    let path = classic::written("empty_trace.jsonl", b"");
+    assert_eq!(run(&["trace"], &path, 0).text(), "nothing is recorded\n");
     let path = classic::written("no_trace.jsonl", b"{}");
     let ended = run(&["trace"], &path, 1);
     assert!(ended.stderr.contains("line 1 is not of a trace"), "{}", ended.stderr);

@@ -203,6 +203,9 @@ impl fmt::Display for ErrorKind {
                 }
             }
             Self::Publish(source) => write!(f, "the new file could not take its name: {source}"),
+            Self::UnknownFormat { first_bytes } if first_bytes.is_empty() => {
+                f.write_str("neither classic netCDF nor HDF5: there is not one byte")
+            }
             Self::UnknownFormat { first_bytes } => write!(
                 f,
                 "neither classic netCDF nor HDF5: begins with \"{}\"",

@@ -27,16 +27,21 @@ pub(crate) struct TraceOptions {
 pub(crate) fn run(options: &TraceOptions, sink: &mut dyn Write) -> Result<()> {
     let trace = BufReader::new(File::open(&options.file).map_err(CliError::Input)?);
     let mut summary = Summary::default();
+    let mut count = 0;
     for (index, line) in trace.lines().enumerate() {
         let line = line.map_err(CliError::Input)?;
         let event = serde_json::from_str(&line).ok();
         let added = event.and_then(|event| summary.add(&event));
         added.ok_or(CliError::NotTrace { line: index + 1 })?;
+        count += 1;
     }
     if options.json {
         serde_json::to_writer_pretty(&mut *sink, &show::json(&summary)).map_err(io::Error::from)?;
         writeln!(sink)?;
         return Ok(());
+    }
+    if count == 0 {
+        return Ok(writeln!(sink, "nothing is recorded")?);
     }
     show::text(&summary, sink)
 }

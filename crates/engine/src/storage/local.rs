@@ -3,7 +3,7 @@
 use std::fs::{File, Metadata};
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -25,6 +25,10 @@ impl LocalFile {
         let metadata = file.metadata()?;
         if metadata.is_dir() {
             return Err(io::Error::from(io::ErrorKind::IsADirectory));
+        }
+        // What a pipe has can be read once only, and in one order.
+        if metadata.file_type().is_fifo() {
+            return Err(rustix::io::Errno::SPIPE.into());
         }
         Ok(Self { file, opened: Some(Stamp::new(&metadata)) })
     }

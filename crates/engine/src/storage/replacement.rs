@@ -39,12 +39,13 @@ impl Replacement {
     ///
     /// # Errors
     /// [`ErrorKind::InUse`] where somebody writes the file that is there, [`ErrorKind::Open`] for
-    /// the rest, such as a file that may not be written.
+    /// the rest, such as a file that may not be written, or a device.
     pub fn create(path: impl AsRef<Path>, lock: bool) -> Result<Self> {
         let path = path.as_ref();
         let name: Arc<str> = path.to_string_lossy().into();
         let fail = |source| Error::new(&name, ErrorKind::Open(Arc::new(source)));
         let target = std::path::absolute(path).and_then(follow_links).map_err(fail)?;
+        refuse_device(&target).map_err(fail)?;
         let replaced = match WritableFile::open(&target, Creation::Open, lock) {
             Ok(file) => Some(file),
             Err(error) if is_not_found(&error) => None,
@@ -81,6 +82,16 @@ impl Replacement {
 
 fn is_not_found(error: &Error) -> bool {
     matches!(&error.kind, ErrorKind::Open(source) if source.kind() == io::ErrorKind::NotFound)
+}
+
+/// A file must not take the name of a device, pipe or socket: `/dev/null` is for everybody.
+fn refuse_device(target: &Path) -> io::Result<()> {
+    match std::fs::metadata(target) {
+        Ok(found) if !found.is_file() && !found.is_dir() => {
+            Err(io::Error::new(io::ErrorKind::InvalidInput, "is no regular file"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Where `path` leads to; what is there at the end need not exist.
@@ -200,5 +211,20 @@ mod tests {
         assert_eq!(source.kind(), io::ErrorKind::NotFound);
         assert_eq!(source.raw_os_error(), Some(rustix::io::Errno::NOENT.raw_os_error()));
         assert!(!error.to_string().contains("unfinished"), "{error}");
+    }
+
+    #[test]
+    fn what_is_no_regular_file_keeps_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let _socket = std::os::unix::net::UnixListener::bind(&path).unwrap();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        for path in [&path, &link] {
+            let refused = Replacement::create(path, true).unwrap_err();
+            assert!(refused.to_string().ends_with("is no regular file"), "{refused}");
+        }
+        assert_eq!(entries(folder.path()), 2);
+        assert!(!std::fs::metadata(&path).unwrap().is_file());
     }
 }

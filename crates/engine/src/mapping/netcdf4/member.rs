@@ -11,7 +11,7 @@ use isotach_model::{Atomic, DataType, Values};
 use super::dimension::{self, Dim};
 use super::group::GroupData;
 use super::{Contents, ObjectId, reserved, scope};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{DefinitionFault, Error, ErrorKind, Result};
 use crate::file::LeftOut;
 use crate::mapping::hdf5::{self, Dataset, Link, Node, Object};
 use crate::mapping::once::Once;
@@ -252,8 +252,8 @@ impl Members {
                 });
             }
             Object::Datatype(datatype) => {
-                let stored = datatype.datatype().describe();
-                let kind = ErrorKind::WrongType { stored, wanted: "a type that netCDF has" };
+                let description = format!("for a committed {}", datatype.datatype().describe());
+                let kind = ErrorKind::Definition(DefinitionFault::ForeignType { description });
                 return Err(Error::new(&group.file_name, kind));
             }
             Object::Unknown(unknown) => return Err(unknown.error),
