@@ -263,7 +263,7 @@ impl fmt::Display for DefinitionFault {
                 write!(f, "variables of other groups are along the dimension \"{name}\"")
             }
             Self::NotInFormat { what, format } => {
-                write!(f, "{what}: not in files of format {format:?}")
+                write!(f, "{what}: not in files of format \"{format}\"")
             }
             Self::ForeignType { description } => write!(f, "netCDF has no type {description}"),
             Self::SecondUnlimited => f.write_str("this format has one unlimited dimension only"),

@@ -1,5 +1,6 @@
 //! The public face: open a file, look around in it.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -27,6 +28,19 @@ pub enum Format {
     NetCdf4,
     /// HDF5 that keeps to the classic model (`_nc3_strict`).
     NetCdf4Classic,
+}
+
+impl fmt::Display for Format {
+    /// As netCDF's programs call it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Classic => "classic",
+            Self::Offset64Bit => "64-bit offset",
+            Self::Data64Bit => "cdf5",
+            Self::NetCdf4 => "netCDF-4",
+            Self::NetCdf4Classic => "netCDF-4 classic model",
+        })
+    }
 }
 
 /// An object that is in the file and could not be shown.

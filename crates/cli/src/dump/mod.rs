@@ -110,17 +110,6 @@ pub fn cdl(file: &File, shown: Shown) -> Result<String> {
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// The kind of file as `-k` and `_Format` tell it.
-fn kind(format: Format) -> &'static str {
-    match format {
-        Format::Classic => "classic",
-        Format::Offset64Bit => "64-bit offset",
-        Format::Data64Bit => "cdf5",
-        Format::NetCdf4 => "netCDF-4",
-        Format::NetCdf4Classic => "netCDF-4 classic model",
-    }
-}
-
 impl<'a, 'w> Dump<'a, 'w> {
     fn new(options: &'a DumpOptions, file: &File, sink: &'w mut dyn Write) -> Result<Self> {
         Ok(Self {

@@ -108,7 +108,7 @@ impl DumpOptions {
     /// What `-k` or `-K` ask for in place of the file.
     pub(super) fn kind_shown(&self, format: Format) -> Option<String> {
         if self.kind {
-            return Some(super::kind(format).to_owned());
+            return Some(format.to_string());
         }
         let (name, mode) = match format {
             Format::Classic => ("classic", 0),

@@ -5,7 +5,7 @@ use isotach::{Endianness, FilterUse, Format, Group, StorageKind, Variable};
 
 use super::text::until_zero;
 use super::value::as_i128;
-use super::{Dump, kind, name};
+use super::{Dump, name};
 use crate::error::Result;
 
 const DEFLATE: u16 = 1;
@@ -100,7 +100,7 @@ impl Dump<'_, '_> {
                 self.special("", name, &number.to_string())?;
             }
         }
-        self.special("", "_Format", &quoted(kind(self.format)))
+        self.special("", "_Format", &quoted(&self.format.to_string()))
     }
 
     fn special(&mut self, variable: &str, attribute: &str, value: &str) -> Result<()> {

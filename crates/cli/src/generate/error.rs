@@ -91,6 +91,10 @@ pub enum CdlFault {
     Special {
         name: String,
     },
+    /// Several fill values, or none.
+    FillCount {
+        variable: String,
+    },
     /// A fill value of another type than its variable.
     FillType {
         variable: String,
@@ -147,6 +151,9 @@ impl fmt::Display for CdlFault {
             }
             Self::NoFill => f.write_str("no fill value can stand here"),
             Self::Special { name } => write!(f, "{name} cannot have this value"),
+            Self::FillCount { variable } => {
+                write!(f, "the fill value of {variable} must be one value")
+            }
             Self::FillType { variable } => {
                 write!(f, "the fill value of {variable} has another type than the variable")
             }

@@ -211,7 +211,12 @@ impl<'a> Resolver<'a> {
         {
             self.values[index].fill = Some(fill);
         }
-        variable.attributes.push(made(stated, Some(variable.data_type.clone()))?);
+        let made = made(stated, Some(variable.data_type.clone()))?;
+        if made.values.len() != 1 {
+            let fault = CdlFault::FillCount { variable: variable.name.clone() };
+            return Err(fault.at(stated.name.at));
+        }
+        variable.attributes.push(made);
         Ok(())
     }
 }

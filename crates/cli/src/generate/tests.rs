@@ -263,6 +263,8 @@ fn faults_have_a_place() {
         ("thing x;", unknown("type", "thing")),
         ("int x; float x;", duplicate("variable", "x")),
         ("int x; y:a = 1;", unknown("type", "y")),
+        ("int x; x:_FillValue = 1, 2;", CdlFault::FillCount { variable: "x".into() }),
+        ("char x; x:_FillValue = \"ab\";", CdlFault::FillCount { variable: "x".into() }),
         ("int x; list x:_FillValue = {1};", CdlFault::FillType { variable: "x".into() }),
         ("int x\\ ;", CdlFault::Name { name: "x ".into(), fault: NameFault::TrailingSpace }),
     ];
