@@ -2,6 +2,7 @@
 
 import importlib
 import io
+import pickle
 import subprocess
 import sys
 import textwrap
@@ -42,6 +43,10 @@ def test_file_systems(path):
             check(dataset)
     with fsspec.open(f"file://{path}", "rb") as file, isotach.Dataset(file) as dataset:
         check(dataset)
+    not_open_yet = fsspec.open(f"file://{path}", "rb")
+    with isotach.Dataset(not_open_yet) as dataset:
+        check(dataset)
+        check(pickle.loads(pickle.dumps(dataset)))
 
 
 def test_compressed_files(path, tmp_path):

@@ -12,6 +12,7 @@ import xarray as xr
 from conftest import CORPUS, KNOWN, corpus_parameters, differ, outcome
 from isotach import Dataset
 from isotach.xarray_backend import IsotachBackendEntrypoint, IsotachDataStore
+from xarray.backends.locks import SerializableLock
 
 
 def open_both(source, opener=xr.open_dataset, **options):
@@ -241,3 +242,35 @@ def test_a_closed_file_opens_again(path):
     ours.close()
     assert float(ours["packed"][0, 0]) == 0.0
     ours.close()
+
+
+OPTIONS = [
+    {"lock": False},
+    {"lock": SerializableLock()},
+    {"format": "NETCDF4"},
+    {"format": "NETCDF3_CLASSIC", "clobber": False},
+    {"diskless": True, "persist": True, "autoclose": True, "mode": "r"},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids="-".join)
+def test_options_of_the_other_engine(path, options):
+    with (
+        xr.open_dataset(path, engine="netcdf4", **options) as theirs,
+        xr.open_dataset(path, engine="isotach", **options) as ours,
+    ):
+        assert ours.identical(theirs)
+    options = {name: value for name, value in options.items() if name != "mode"}
+    with (
+        xr.open_datatree(path, engine="netcdf4", **options) as theirs,
+        xr.open_datatree(path, engine="isotach", **options) as ours,
+    ):
+        assert ours.identical(theirs)
+
+
+def test_options_that_there_are_not(path):
+    for engine in ("netcdf4", "isotach"):
+        with pytest.raises(TypeError, match="unexpected keyword argument 'locks'"):
+            xr.open_dataset(path, engine=engine, locks=False)
+    with pytest.raises(ValueError, match="only reads"):
+        xr.open_dataset(path, engine="isotach", mode="a")

@@ -49,6 +49,9 @@ def source_of(filename: Any, memory: Any, encoding: str | None) -> tuple[str, An
         raise TypeError(f"a bytes-like object is required, not {type(memory).__name__!r}")
     if memory is not None:
         return ("memory", memory, str(filename))
+    if hasattr(filename, "fs") and hasattr(filename, "open"):
+        # What fsspec.open gives is to be opened yet.
+        filename = filename.open()
     if hasattr(filename, "read") and hasattr(filename, "seek"):
         name = getattr(filename, "name", None) or getattr(filename, "path", None)
         return ("object", filename, name if isinstance(name, str) else None)

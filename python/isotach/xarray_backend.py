@@ -29,6 +29,8 @@ from isotach._variable import element_type
 _IN_MEMORY = "<xarray-in-memory-read>"
 _SIGNATURES = (b"CDF\x01", b"CDF\x02", b"CDF\x05", b"\x89HDF\r\n\x1a\n")
 _LONGEST_SIGNATURE = 8
+#: What engine netcdf4 takes beside: how it locks, how files are made. Reading asks for none of it.
+_NOT_FOR_READING = frozenset({"format", "clobber", "diskless", "persist", "lock", "autoclose"})
 #: Objects that xarray knows for strings.
 _STRINGS: Any = create_vlen_dtype(str)  # type: ignore[no-untyped-call]
 
@@ -192,10 +194,18 @@ class IsotachBackendEntrypoint(BackendEntrypoint):
         use_cftime: Any = None,
         decode_timedelta: Any = None,
         group: str | None = None,
+        mode: str = "r",
         auto_complex: bool | None = None,
+        **unused: Any,
     ) -> XarrayDataset:
         """One group of a file as a dataset; the root group by default. With `auto_complex`, pairs
-        and dimensions that netCDF4-python takes for complex numbers are such."""
+        and dimensions that netCDF4-python takes for complex numbers are such. Other options of
+        engine netcdf4 (`format`, `clobber`, `diskless`, `persist`, `lock`, `autoclose`) are taken
+        and change nothing: files are only read, by any number of threads at once.
+        """
+        if mode != "r":
+            raise ValueError(f"mode {mode!r}: engine isotach only reads")
+        _take_unused(unused)
         store = _store(filename_or_obj, group, auto_complex)
         return _decoded(
             store,
@@ -230,6 +240,8 @@ class IsotachBackendEntrypoint(BackendEntrypoint):
         **options: Any,
     ) -> dict[str, XarrayDataset]:
         """All groups of a file by path; with `group`, those below it, by path from there."""
+        for name in _NOT_FOR_READING.intersection(options):
+            del options[name]
         store = _store(filename_or_obj, group, auto_complex)
         top = posixpath.join("/", group or "")
         found = {}
@@ -239,6 +251,12 @@ class IsotachBackendEntrypoint(BackendEntrypoint):
                 name = posixpath.relpath(path, top) if group else path
                 found[name] = _decoded(below, **options)
         return found
+
+
+def _take_unused(options: Iterable[str]) -> None:
+    for name in options:
+        if name not in _NOT_FOR_READING:
+            raise TypeError(f"open_dataset() got an unexpected keyword argument {name!r}")
 
 
 def _readable(attributes: dict[str, Any]) -> dict[str, Any]:
