@@ -9,6 +9,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 FUZZ_SECONDS ?= 20
 PREFIX ?= /usr/local
+# What the Python package is made of.
+PACKAGE := pyproject.toml Cargo.lock $(shell find crates python -name '*.rs' -o -name '*.toml' -o -name '*.py' -o -name '*.pyi')
 
 .PHONY: demo test test-all test-rust test-python lint docs tidy fuzz bench data install-capi clean
 
@@ -19,12 +21,13 @@ test: test-rust test-python
 
 test-rust: .build/debian
 	cargo test --workspace --locked
+	cargo test --package isotach --features model --lib --locked models
 
-test-python: .build/debian $(VENV)/.installed
-	$(BIN)/python -m pytest -q tests -m "not long"
+test-python: .build/debian $(VENV)/.tested
+	$(BIN)/python -m pytest -q -n auto --dist loadfile tests -m "not long"
 
 test-all: test-rust .build/debian-all $(VENV)/.installed
-	$(BIN)/python -m pytest -q tests
+	$(BIN)/python -m pytest -q -n auto --dist loadfile tests
 
 lint:
 	cargo fmt --all --check
@@ -52,15 +55,22 @@ install-capi:
 clean:
 	rm -rf $(VENV) .build target fuzz/target
 
-# The virtual environment with the reference libraries, then the package itself, built in release.
+# The virtual environment with the reference libraries, then the package itself, built as users get it.
 $(VENV)/.ready: tools/requirements.txt | .build/debian
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q --disable-pip-version-check -r tools/requirements.txt
 	touch $@
 
-$(VENV)/.installed: $(VENV)/.ready pyproject.toml Cargo.lock $(shell find crates python -name '*.rs' -o -name '*.toml' -o -name '*.py' -o -name '*.pyi')
+$(VENV)/.installed: $(VENV)/.ready $(PACKAGE)
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pip install -q --disable-pip-version-check \
 		--no-build-isolation --no-deps .
+	rm -f $(VENV)/.tested
+	touch $@
+
+# The same with the library that `cargo test` compiled: for tests, which this spares minutes of compiling.
+$(VENV)/.tested: $(VENV)/.ready $(PACKAGE)
+	$(BIN)/python tools/test_package.py
+	rm -f $(VENV)/.installed
 	touch $@
 
 .build/debian: tools/debian-packages

@@ -1,15 +1,14 @@
 """Runs C programs on one of two libraries: the system's libnetcdf, and ours by the library path."""
 
 import functools
-import json
 import os
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from cargo_builds import ROOT, shared_library
 
-ROOT = Path(__file__).resolve().parent.parent
 SOURCES = Path(__file__).resolve().parent / "capi"
 #: The sonames under which programs look for libnetcdf.
 SONAMES = ("libnetcdf.so.19", "libnetcdf.so.22", "libnetcdf.so")
@@ -47,6 +46,14 @@ class Libraries:
             environment["R_LD_LIBRARY_PATH"] = f"{self.folder}:/usr/lib/R/lib"
         return environment
 
+    @functools.cache  # noqa: B019
+    def stopped_clock(self):
+        """A library to be preloaded, with which it is always the same time of the day."""
+        clock = self.folder / "clock.so"
+        source = SOURCES / "clock.c"
+        subprocess.run(["gcc", "-shared", "-fPIC", "-o", clock, source], check=True)
+        return clock
+
     def run(self, command, ours, folder, seconds=600, **options):
         """Runs a program in a folder; what it printed and returned."""
         folder.mkdir(parents=True, exist_ok=True)
@@ -61,19 +68,6 @@ class Libraries:
         )
 
 
-def _build(*options, toolchain=None, **variables):
-    """Builds our library; its path."""
-    command = ["cargo", *([toolchain] if toolchain else []), "build", "--locked", *options]
-    command += ["--package", "isotach-libnetcdf", "--message-format", "json"]
-    environment = os.environ | variables
-    built = subprocess.run(
-        command, cwd=ROOT, env=environment, check=True, stdout=subprocess.PIPE, text=True
-    )
-    messages = map(json.loads, built.stdout.splitlines())
-    files = (file for message in messages for file in message.get("filenames", []))
-    return next(file for file in files if Path(file).name == "libnetcdf.so")
-
-
 def _in_folder(library, folder):
     for name in SONAMES:
         (folder / name).symlink_to(library)
@@ -84,7 +78,7 @@ def _in_folder(library, folder):
 def libraries(tmp_path_factory):
     """The original, and ours: the one that ISOTACH_NETCDF_LIBRARY names, or built as it is."""
     named = os.environ.get("ISOTACH_NETCDF_LIBRARY")
-    library = Path(named).resolve() if named else _build()
+    library = Path(named).resolve() if named else shared_library()
     return _in_folder(library, tmp_path_factory.mktemp("library"))
 
 
@@ -107,10 +101,9 @@ def thread_sanitizer():
 def watched_libraries(thread_sanitizer, tmp_path_factory):
     """Ours once more, and Rust's own library in it, so that the sanitizer sees every access."""
     folder = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    library = _build(
-        "-Zbuild-std",
-        f"--target={TARGET}",
-        f"--target-dir={folder / 'thread-sanitizer'}",
+    options = ("-Zbuild-std", f"--target={TARGET}", f"--target-dir={folder / 'thread-sanitizer'}")
+    library = shared_library(
+        (*options, "--package", "isotach-libnetcdf"),
         toolchain="+nightly",
         RUSTFLAGS="-Zsanitizer=thread",
     )

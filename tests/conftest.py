@@ -1,9 +1,9 @@
 """What the tests share: the corpus of real files, and comparisons with netCDF4-python."""
 
+import functools
 import importlib.util
 import json
 import os
-import subprocess
 import warnings
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from capi_library import (  # noqa: F401
     watched_libraries,
     watched_program,
 )
+from cargo_builds import example
 from numpy import ma
 
 CORPUS = Path(
@@ -65,20 +66,7 @@ def compare():
 @pytest.fixture(scope="session")
 def rust_example():
     """Builds an example of one of the crates, and returns the program's path."""
-
-    def build(package, name):
-        command = ["cargo", "build", "--package", package, "--example", name]
-        command += ["--message-format", "json"]
-        root = Path(__file__).resolve().parent.parent
-        built = subprocess.run(command, cwd=root, check=True, stdout=subprocess.PIPE, text=True)
-        messages = map(json.loads, built.stdout.splitlines())
-        return next(
-            m["executable"]
-            for m in messages
-            if m.get("target", {}).get("name") == name and m.get("executable")
-        )
-
-    return build
+    return functools.cache(example)
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -17,7 +17,7 @@ OPTIONAL = h5py.h5z.FLAG_OPTIONAL
 @pytest.fixture(scope="session")
 def encoder(rust_example):
     """Encodes bytes with filters (identifier, optional, parameters): filter mask, stored bytes."""
-    program = rust_example("isotach-codec", "encode")
+    program = rust_example("encode")
 
     def encode(filters, chunk):
         request = struct.pack("<I", len(filters))

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_FSIZE as
 FORMATS = ["NETCDF4", "NETCDF4_CLASSIC", "NETCDF3_CLASSIC", "NETCDF3_64BIT_DATA"]
 #: What every writer does, around what it does when there is no room.
 WRITER = """
-import resource, signal, sys, time
+import errno, resource, signal, sys, time
 import isotach, numpy as np
 
 path, format, interval, options = eval(sys.argv[1])
@@ -31,8 +31,9 @@ def tried(call):
     try:
         call()
         print("done", flush=True)
-    except RuntimeError as error:
-        print(error, flush=True)
+    except OSError as error:
+        assert error.errno == errno.EFBIG and error.filename == path, repr(error)
+        print(f"{error.filename}: {error.strerror}", flush=True)
 
 def leave_room(size):
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))

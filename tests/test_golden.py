@@ -27,7 +27,7 @@ pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason=f"there is no corpus
 @pytest.fixture(scope="module")
 def program(rust_example):
     """The path of the program `golden`, built anew; `ISOTACH_GOLDEN` names one that is there."""
-    return os.environ.get("ISOTACH_GOLDEN") or rust_example("isotach", "golden")
+    return os.environ.get("ISOTACH_GOLDEN") or rust_example("golden")
 
 
 def golden_files():

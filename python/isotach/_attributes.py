@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from isotach import _defining
+from isotach import _defining, _moving
 from isotach._constants import NO_ATTRIBUTE, NOT_VALID, READ_ONLY, RESERVED
 from isotach._lazy import CLOSED
 from isotach._types import as_shown, with_strings
@@ -38,6 +38,11 @@ class Attributes:
 
     def _all(self) -> dict[str, Any]:
         found: dict[str, Any] | None = self._attributes
+        return self._read_attributes() if found is None else found
+
+    @_moving.request
+    def _read_attributes(self) -> dict[str, Any]:
+        found: dict[str, Any] | None = self._attributes
         if found is None:
             if self._native is CLOSED:
                 raise AttributeError(NOT_VALID)
@@ -49,6 +54,7 @@ class Attributes:
         """Names of its attributes."""
         return list(self._all())
 
+    @_moving.request
     def getncattr(self, name: str, encoding: str = "utf-8") -> Any:
         """An attribute's value: `str`, a list of them, a NumPy scalar or array.
 

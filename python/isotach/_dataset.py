@@ -7,11 +7,11 @@ import os
 import pathlib
 import posixpath
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, NoReturn
 
-from isotach import _native, _opening
+from isotach import _moving, _native, _opening
 from isotach._constants import NOT_VALID, READ_ONLY
 from isotach._dimension import Dimension
 from isotach._group_members import GROUPS, VARIABLES, GroupMembers
@@ -19,13 +19,17 @@ from isotach._lazy import CLOSED, LazyDict
 from isotach._settings import get_alignment
 from isotach._variable import DEFAULTS, Variable
 
+#: How often a file is listed anew that changes meanwhile.
+_MOST_LISTINGS = 200
+
 
 class Dataset(GroupMembers):
     """An open file, which is its root group.
 
     Nothing is read before it is asked for: opening costs the same for one variable and for
     100,000. It may be used by many threads at once, and it pickles: by path, or with the bytes or
-    the file object it was made of.
+    the file object it was made of. By a path that leads to another file since, it does not unpickle
+    (`OSError`, `ESTALE`).
     """
 
     __slots__ = (
@@ -34,9 +38,11 @@ class Dataset(GroupMembers):
         "_dimensions",
         "_dimensions_seen",
         "_ending",
+        "_epoch",
         "_file",
         "_groups",
         "_is_atomic",
+        "_is_snapshot",
         "_kind",
         "_native",
         "_ncstring_attrs__",
@@ -57,9 +63,11 @@ class Dataset(GroupMembers):
     _dimensions: dict[str, Dimension] | None
     _dimensions_seen: int | None
     _ending: Any
+    _epoch: int
     _file: Any
     _groups: LazyDict[Group]
     _is_atomic: bool
+    _is_snapshot: bool
     _kind: tuple[str, str]
     _native: Any
     _ncstring_attrs__: bool
@@ -98,7 +106,9 @@ class Dataset(GroupMembers):
         durability: str = "process",
         lock: bool = True,
         atomic: bool = False,
-        **kwargs: Any,
+        allow_external: bool | str | os.PathLike[str] | Iterable[Any] | None = None,
+        missing_bytes: str | None = None,
+        snapshot: bool = False,
     ) -> None:
         """Opens `filename` for reading, opens it for changing it, or creates it.
 
@@ -107,9 +117,9 @@ class Dataset(GroupMembers):
         counts for nothing), a file that is created is in memory, and `close` gives its bytes; with
         `diskless` it goes to disk when it is closed, and only with `persist`.
 
-        - `mode`: `"r"` reads; `"w"` creates, and empties what is there, but for `clobber=False`;
-          `"x"` creates where nothing is; `"a"` and `"r+"` change what is there, or create it. An
-          `s` behind them changes nothing.
+        - `mode`: `"r"` reads; `"w"` creates, at once in place of what is there, but for
+          `clobber=False` and where this process reads it; `"x"` creates where nothing is; `"a"`
+          and `"r+"` change what is there, or create it. An `s` behind them changes nothing.
         - `format` of a new file: `"NETCDF4"`, `"NETCDF4_CLASSIC"`, `"NETCDF3_CLASSIC"`,
           `"NETCDF3_64BIT_OFFSET"` or `"NETCDF3_64BIT_DATA"`; `"latest"` is `"NETCDF4"` with the
           chunk indexes of HDF5 1.10, which older readers do not know.
@@ -117,6 +127,8 @@ class Dataset(GroupMembers):
         - `auto_complex`: pairs of floats named r and i, and floats along a last dimension of length
           2 that is called `_pfnc_complex`, `complex` or `ri`, are complex numbers, and complex
           dtypes can be written.
+        - `snapshot`: all that is read is of the state in which the file was opened, however it
+          changes. Without it, a file that is read moves on to its newest state where it has to.
         - `encoding`, `comm` and `info` count for nothing; `parallel=True` is refused.
 
         A file that is written is at every time what it was after the last `sync`, also where the
@@ -127,22 +139,41 @@ class Dataset(GroupMembers):
         there as it is until `close`, which puts the new one in its place; without `close`, or where
         a `with` block ends by an exception, the new one is dropped.
 
+        External links, virtual data sets and external raw data open other files only where these
+        really lie (symbolic links resolved) in the file's own folder or below it; file objects and
+        bytes have no folder. With `allow_external=True` they open all files, with False none;
+        folders that are given count beside the file's own. The words of the environment variable
+        `ISOTACH_ALLOW_EXTERNAL`, which counts where nothing is given, do as well.
+
+        Values that a classic file, or one of external raw data, should have and has not, as it
+        was cut short, are an error for those who ask for them; such a classic file is not changed
+        either. With `missing_bytes="zeros"` they are zeros, as netCDF4-python has it; where nothing
+        is given, the environment variable `ISOTACH_MISSING_BYTES` counts.
+
         `FileNotFoundError`, `PermissionError` or another `OSError` where it cannot be opened or
         another program writes to it, `ValueError` where the options do not fit.
         """
         mode, clobber = _opening.checked_mode(mode, clobber, filename, memory)
         if atomic and not (mode[0] == "w" and clobber):
             raise ValueError("atomic goes with mode 'w' and clobber")
+        if snapshot and mode[0] != "r":
+            raise ValueError("snapshot goes with mode 'r'")
         if parallel:
             raise ValueError("parallel mode requires MPI enabled netcdf-c")
         source = _opening.source_of(filename, memory, encoding)
+        external = _opening.external(allow_external)
+        reading: dict[str, Any] = {"allow_external": external, "missing_bytes": missing_bytes}
+        if snapshot and source[0] == "object":
+            raise ValueError("snapshot goes with a path, or with bytes")
         put = object.__setattr__
         put(self, "_session", None)
         put(self, "_writer", None)
         put(self, "_ending", None)
         put(self, "_is_atomic", False)
+        put(self, "_is_snapshot", snapshot)
+        put(self, "_epoch", 0)
         if mode[0] == "r":
-            file = _opening.open_source(source)
+            file = _opening.open_source(source, **reading, snapshot=snapshot)
         else:
             in_memory = diskless or memory is not None
             how: dict[str, Any] = {"durability": durability, "lock": lock}
@@ -150,7 +181,7 @@ class Dataset(GroupMembers):
             path = str(source[2] if memory is not None else source[1])
             if mode[0] == "a":
                 content = pathlib.Path(path).read_bytes() if diskless else None
-                session = _native.edit(path, content=content, **how)
+                session = _native.edit(path, content=content, **reading, **how)
             else:
                 how.update(in_memory=in_memory, clobber=clobber, atomic=atomic)
                 session = _native.create(path, format=format, **how)
@@ -161,7 +192,8 @@ class Dataset(GroupMembers):
             end: Any = _opening.discard if atomic else _opening.end
             put(self, "_ending", weakref.finalize(self, end, session, keep))
             put(self, "_is_atomic", atomic)
-        put(self, "_source", (source, {"keepweakref": keepweakref, "auto_complex": auto_complex}))
+        options = {"keepweakref": keepweakref, "auto_complex": auto_complex}
+        put(self, "_source", (source, options | reading | {"snapshot": snapshot}))
         put(self, "_file", file)
         put(self, "_kind", _opening.kind_of(file))
         put(self, "_path", "/")
@@ -273,31 +305,64 @@ class Dataset(GroupMembers):
 
         Tells whether it was read anew; where nothing has changed since, that costs one call to
         the operating system. Variables, dimensions and groups that were asked for before show
-        the new state, too; those that are not there any more are as after `close`. Of no effect on
-        a file that is written, and on bytes in memory.
+        the new state, too; those that are not there any more say so. Of no effect on a file that
+        is written, on a snapshot, and on bytes in memory.
         """
         self._check()
         root: Dataset = self
         while root.parent is not None:
             root = root.parent
-        # What may fail is done first: all is shown as it was, or all as it is now.
-        renewal = root._found_anew()
-        for show in renewal:
-            show()
-        return bool(renewal)
+        with _moving.moving():
+            return root._show(root._found_anew(is_asked_for=True))
 
-    def _found_anew(self) -> list[Callable[[], object]]:
-        """What shows what is known of the file as it is now; empty where nothing has changed."""
-        if self._session is not None or self._source[0][0] == "memory":
-            return []
-        is_object = self._source[0][0] == "object"
-        file = _opening.open_source(self._source[0]) if is_object else self._file.refresh()
+    def _opened_anew(self) -> _native.File | None:
+        """The file in its newest state; None where this dataset shows that."""
+        if self._session is not None or self._is_snapshot or self._source[0][0] == "memory":
+            return None
+        source, options = self._source
+        reading = (options["allow_external"], options["missing_bytes"])
+        is_object = source[0] == "object"
+        found: _native.File | None
+        found = _opening.open_source(source, *reading) if is_object else self._file.refresh()
+        return found
+
+    def _found_anew(self, is_asked_for: bool) -> list[Callable[[], object]]:
+        """What shows what is known of the file as it is now; empty where this dataset shows that.
+
+        What may fail is done here: all is shown as it was, or all as it is now. Unless it was asked
+        for, it is the same file, whatever its path leads to.
+        """
+        file = self._opened_anew()
         if file is None:
             return []
-        return list(self._renewal(file, _opening.kind_of(file), file.root()))
+        for _ in range(_MOST_LISTINGS):
+            if not is_asked_for:
+                _opening.check_same(file, self._file.identity())
+            try:
+                kind = _opening.kind_of(file)
+                return list(self._renewal(file, kind, file.root(), is_asked_for))
+            except _native.Changed:
+                file = file.refresh() or file
+        raise _native.Changed(f"{file.name} changes all the time")
+
+    def _show(self, renewal: list[Callable[[], object]]) -> bool:
+        """Shows it, so that requests that are under way notice; whether there is anything new."""
+        if not renewal:
+            return False
+        object.__setattr__(self, "_epoch", self._epoch + 1)
+        try:
+            for show in renewal:
+                show()
+        finally:
+            object.__setattr__(self, "_epoch", self._epoch + 1)
+        return True
+
+    def _move_on(self) -> bool:
+        """Shows the newest state of the file, because the one that was shown is gone."""
+        return self._show(self._found_anew(is_asked_for=False))
 
     def _renewal(
-        self, file: Any, kind: tuple[str, str], native: Any
+        self, file: Any, kind: tuple[str, str], native: Any, is_asked_for: bool
     ) -> Iterator[Callable[[], object]]:
         """What shows this group, and what is known in it, as they are in `file`; it cannot fail."""
         if native is None:
@@ -310,10 +375,10 @@ class Dataset(GroupMembers):
         below = {name: native.group(name) for name in groups}
         yield lambda: self._renew(file, kind, native, found)
         for name, variable in variables.items():
-            yield partial(variable._renew, present[name])
+            yield partial(variable._renew, present[name], is_asked_for)
         yield partial(self._variables.renew, _there(present))
         for name, group in groups.items():
-            yield from group._renewal(file, kind, below[name])
+            yield from group._renewal(file, kind, below[name], is_asked_for)
         yield partial(self._groups.renew, _there(below))
 
     def _renew(
@@ -402,6 +467,7 @@ class Dataset(GroupMembers):
         """Whether szip can be read and written: it can."""
         return True
 
+    @_moving.request
     def tocdl(self, coordvars: bool = False, data: bool = False, outfile: Any = None) -> str | None:
         """The whole file as CDL, as it is now: without values, or with `data` with all, or with
         those of coordinate variables if `coordvars`. It is written to `outfile` if there is one.
@@ -435,6 +501,7 @@ class Dataset(GroupMembers):
 
     # How it is shown and sent
 
+    @_moving.request
     def __repr__(self) -> str:
         self._check()
         lines = [repr(type(self))]
@@ -461,7 +528,8 @@ class Dataset(GroupMembers):
         if kind == "path":
             # Whoever unpickles it may have another working directory.
             what = os.path.abspath(what)
-        return (_reopened, ((kind, what, name), options, self._settings))
+        identity = self._file.identity()
+        return (_reopened, ((kind, what, name), options, self._settings, identity))
 
 
 class Group(Dataset):
@@ -469,9 +537,8 @@ class Group(Dataset):
 
     __slots__ = ()
 
-    def __init__(self, parent: Dataset, name: str, **kwargs: Any) -> None:
+    def __init__(self, parent: Dataset, name: str, *, native: Any = None) -> None:
         """Defines a group, as `Dataset.createGroup` does."""
-        native = kwargs.get("native")
         put = object.__setattr__
         if native is None:
             writer = parent._writing().define_group(name)
@@ -482,6 +549,8 @@ class Group(Dataset):
         put(self, "_session", parent._session)
         put(self, "_ending", None)
         put(self, "_is_atomic", False)
+        put(self, "_is_snapshot", parent._is_snapshot)
+        put(self, "_epoch", 0)
         put(self, "_source", None)
         put(self, "_file", parent._file)
         put(self, "_kind", parent._kind)
@@ -502,7 +571,10 @@ class Group(Dataset):
 
 
 def _reopened(
-    source: tuple[str, Any, str | None], options: dict[str, Any], settings: dict[str, bool]
+    source: tuple[str, Any, str | None],
+    options: dict[str, Any],
+    settings: dict[str, bool],
+    identity: tuple[Any, ...] | None = None,
 ) -> Dataset:
     kind, what, name = source
     if kind == "memory":
@@ -511,6 +583,7 @@ def _reopened(
         if kind == "object" and isinstance(what, io.IOBase):
             what.seek(0)
         dataset = Dataset(what, **options)
+    _opening.check_same(dataset._file, identity, is_snapshot=dataset._is_snapshot)
     dataset._settings.update(settings)
     return dataset
 
@@ -539,4 +612,9 @@ def _lazy(me: Callable[[], Any], what: str, kind: int) -> LazyDict[Any]:
     def revision() -> Any:
         return group()._revision(kind)
 
-    return LazyDict(names, make, revision)
+    def ask(find: Callable[[], Any]) -> Any:
+        found = me()
+        root = None if found is None else _moving.root_of(found)
+        return find() if root is None else _moving.answer(root, find)
+
+    return LazyDict(names, make, revision, ask)

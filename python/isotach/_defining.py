@@ -5,6 +5,7 @@ Types are CDL's words, or `(native group, name)` for user-defined ones.
 
 from __future__ import annotations
 
+import inspect
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -254,6 +255,17 @@ class VariableOptions:
         if value.size != 1:
             raise AttributeError("NetCDF: Invalid argument")
         return value.reshape(1)
+
+
+_OPTIONS = frozenset(tuple(inspect.signature(VariableOptions).parameters)[2:])
+
+
+def variable_options(group: GroupMembers, name: str, *args: Any, **kwargs: Any) -> VariableOptions:
+    """The options that a program gave to `createVariable`."""
+    unknown = [option for option in kwargs if option not in _OPTIONS]
+    if unknown:
+        raise TypeError(f"createVariable() got an unexpected keyword argument {unknown[0]!r}")
+    return VariableOptions(group, name, *args, **kwargs)
 
 
 def element_dtype(datatype: Any, options: VariableOptions, group: GroupMembers) -> Any:

@@ -19,7 +19,13 @@ class Dimension:
     __slots__ = ("__weakref__", "_grp", "_length", "_name", "_native", "_unlimited")
 
     def __init__(
-        self, grp: GroupMembers, name: str, size: int | None = None, **kwargs: Any
+        self,
+        grp: GroupMembers,
+        name: str,
+        size: int | None = None,
+        *,
+        unlimited: bool | None = None,
+        defined: bool = False,
     ) -> None:
         """Defines a dimension, as `Dataset.createDimension` does; without a size, or with 0, an
         unlimited one.
@@ -27,9 +33,9 @@ class Dimension:
         self._grp: Any = weakref.proxy(grp) if grp.keepweakref else grp
         self._name = name
         self._length = int(size or 0)
-        self._unlimited = bool(kwargs.get("unlimited", not self._length))
+        self._unlimited = not self._length if unlimited is None else unlimited
         self._native: Any = None
-        if "defined" not in kwargs:
+        if not defined:
             if self._length < 0:
                 raise OverflowError("can't convert negative value to size_t")
             self._native = grp._writing().define_dimension(name, self._length or None)

@@ -6,6 +6,7 @@ import posixpath
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from isotach import _moving
 from isotach._attributes import Attributes
 from isotach._dimension import Dimension
 from isotach._lazy import CLOSED
@@ -85,6 +86,7 @@ class GroupMembers(Attributes):
         return self._groups if self._writer is None else self._groups.current()
 
     @property
+    @_moving.request
     def dimensions(self) -> dict[str, Dimension]:
         """Its dimensions by name."""
         known: dict[str, Dimension] | None = self._dimensions
@@ -126,6 +128,7 @@ class GroupMembers(Attributes):
         """Its types of named integers by name."""
         return self._types_of(EnumType)
 
+    @_moving.request
     def _types_of(self, kind: type[Any]) -> dict[str, Any]:
         found, now = self._types, self._revision(TYPES)
         if found is None or (now is not None and now != self._types_seen):
@@ -151,6 +154,7 @@ class GroupMembers(Attributes):
             group = group.parent
         return Dimension(self, name, length, unlimited=unlimited, defined=True)
 
+    @_moving.request
     def __getitem__(self, elem: str) -> Variable | Group | Dataset:
         directory, last = posixpath.split(posixpath.normpath(elem))
         group: GroupMembers = self
@@ -162,7 +166,13 @@ class GroupMembers(Attributes):
         try:
             return group.variables[last]
         except KeyError:
-            raise IndexError(f"{last} not found in {group.path}") from None
+            raise IndexError(f"{last} not found in {group.path}{group._why_not(last)}") from None
+
+    def _why_not(self, name: str) -> str:
+        """Why what the file has by that name is not shown, to be put behind a message."""
+        path = posixpath.join(self.path, name)
+        reasons = [f": {reason}" for found, reason in self.left_out() if found == path]
+        return "".join(reasons[:1])
 
     def __iter__(self) -> NoReturn:
         raise TypeError("Dataset is not iterable. Consider iterating on Dataset.variables.")
@@ -173,6 +183,7 @@ class GroupMembers(Attributes):
             " dataset.variables' or 'dimname in dataset.dimensions'."
         )
 
+    @_moving.request
     def get_variables_by_attributes(self, **kwargs: Any) -> list[Variable]:
         """The variables whose attributes are as given.
 
@@ -193,6 +204,7 @@ class GroupMembers(Attributes):
                 found.append(variable)
         return found
 
+    @_moving.request
     def left_out(self) -> list[tuple[str, str]]:
         """Paths of objects in this group that could not be shown, and why."""
         found: list[tuple[str, str]] = self._native.left_out()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Container, ItemsView, Iterator, KeysView, Sequence, ValuesView
 from typing import Any, NoReturn, TypeVar
 
 from isotach._constants import NOT_VALID
+from isotach._locks import ProcessLock
 
 V = TypeVar("V")
 
@@ -19,23 +19,26 @@ class LazyDict(dict[str, V]):
     gets another name by another path that leads there.
     """
 
-    __slots__ = ("_filled", "_lock", "_make", "_names", "_revision", "_seen")
+    __slots__ = ("_ask", "_filled", "_lock", "_make", "_names", "_revision", "_seen")
 
     def __init__(
         self,
         names: Callable[[], Sequence[str]],
         make: Callable[[str], V | None],
         revision: Callable[[], int | None],
+        ask: Callable[[Callable[[], Any]], Any],
     ) -> None:
         """`make` gives None for a name that there is not, `revision` the next number after every
-        change of what there is, or None where nothing changes.
+        change of what there is, or None where nothing changes. `ask` calls a function as one
+        request, while none of this dict's locks is held.
         """
         super().__init__()
         self._names = names
         self._make = make
-        self._lock = threading.RLock()
+        self._lock = ProcessLock()
         self._filled = False
         self._revision = revision
+        self._ask = ask
         self._seen = revision()
 
     def current(self) -> LazyDict[V]:
@@ -70,6 +73,10 @@ class LazyDict(dict[str, V]):
         return self.current()._filled
 
     def __missing__(self, key: str) -> V:
+        found: V = self._ask(lambda: self._found(key))
+        return found
+
+    def _found(self, key: str) -> V:
         with self._lock:
             if dict.__contains__(self, key):
                 return dict.__getitem__(self, key)
@@ -82,8 +89,10 @@ class LazyDict(dict[str, V]):
 
     def fill(self) -> None:
         """Makes everything that was not asked for yet."""
-        if self._is_whole():
-            return
+        if not self._is_whole():
+            self._ask(self._fill)
+
+    def _fill(self) -> None:
         with self._lock:
             if self._filled:
                 return
@@ -129,10 +138,10 @@ class LazyDict(dict[str, V]):
         return self.get(key) is not None
 
     def __len__(self) -> int:
-        return dict.__len__(self) if self._is_whole() else len(self._names())
+        return dict.__len__(self) if self._is_whole() else len(self._ask(self._names))
 
     def __iter__(self) -> Iterator[str]:
-        return dict.__iter__(self) if self._is_whole() else iter(tuple(self._names()))
+        return dict.__iter__(self) if self._is_whole() else iter(tuple(self._ask(self._names)))
 
     def __reversed__(self) -> Iterator[str]:
         return reversed(tuple(self))
@@ -187,13 +196,16 @@ class LazyDict(dict[str, V]):
 
 
 class Closed:
-    """Stands where the handle on an open file was: whatever is asked of it is an error."""
+    """Stands where a handle was: whatever is asked of it is an error."""
 
-    __slots__ = ()
+    __slots__ = ("_why",)
+
+    def __init__(self, why: str) -> None:
+        self._why = why
 
     def __getattr__(self, name: str) -> NoReturn:
-        raise RuntimeError(NOT_VALID)
+        raise RuntimeError(self._why)
 
 
-#: The one that is needed.
-CLOSED: Any = Closed()
+#: For handles on a file that was closed.
+CLOSED: Any = Closed(NOT_VALID)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import os
 from collections.abc import Iterator, Sequence
 from glob import glob
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy import ma
 
+from isotach import _moving
 from isotach._dataset import Dataset
 from isotach._variable import Variable
 
@@ -39,12 +41,16 @@ class MFDataset(Dataset):
         aggdim: str | None = None,
         exclude: Sequence[str] = (),
         master_file: Any = None,
+        *,
+        allow_external: bool | str | os.PathLike[str] | Sequence[Any] | None = None,
+        missing_bytes: str | None = None,
     ) -> None:
         """Opens `files`: a sequence of paths, or a pattern such as `*.nc`.
 
         They are joined along `aggdim`, by default the unlimited dimension. `check` makes sure that
         their variables are alike; those in `exclude` come from the master file alone, which is the
-        first one unless `master_file` names another.
+        first one unless `master_file` names another. `allow_external` and
+        `missing_bytes` are as for `Dataset`.
         """
         if isinstance(files, str):
             if files.startswith("http"):
@@ -55,10 +61,11 @@ class MFDataset(Dataset):
         if master_file is not None and master_file not in files:
             raise ValueError("master_file not in files list")
         master = files[0] if master_file is None else master_file
-        super().__init__(master)
+        reading: dict[str, Any] = {"allow_external": allow_external, "missing_bytes": missing_bytes}
+        super().__init__(master, **reading)
         parts = []
         try:
-            parts = [Dataset(file) for file in files]
+            parts = [Dataset(file, **reading) for file in files]
             self._join(files, parts, master, check, aggdim, exclude)
         except BaseException:
             for part in parts:
@@ -133,13 +140,15 @@ class MFDataset(Dataset):
         what it was.
         """
         self._check()
-        renewal = [show for file in (self, *self._parts) for show in file._found_anew()]
-        for show in renewal:
-            show()
-        if renewal or not self._is_spanned:
-            object.__setattr__(self, "_is_spanned", False)
-            self._span()
-        return bool(renewal)
+        with _moving.moving():
+            files = (self, *self._parts)
+            renewals = [(file, file._found_anew(is_asked_for=True)) for file in files]
+            # Each of them is shown.
+            is_new: bool = sum(file._show(renewal) for file, renewal in renewals) > 0
+            if is_new or not self._is_spanned:
+                object.__setattr__(self, "_is_spanned", False)
+                self._span()
+        return is_new
 
     @property
     def variables(self) -> Any:

@@ -11,7 +11,20 @@ _Dimension = tuple[str, int, bool, str, int]
 #: Registered number, name, parameters.
 _Filter = tuple[int, str, list[int]]
 
-def open(source: Any, *, name: str | None = None, other_files: bool = True) -> File:
+class Changed(OSError):
+    """The file has another state than the one that is shown, which cannot be had any more."""
+
+#: A word of `ISOTACH_ALLOW_EXTERNAL`, or folders.
+_External = str | tuple[str, ...] | None
+
+def open(
+    source: Any,
+    *,
+    name: str | None = None,
+    allow_external: _External = None,
+    missing_bytes: str | None = None,
+    snapshot: bool = False,
+) -> File:
     """Opens a path, a bytes-like object, or an object with `seek` and `read`."""
 
 def create(
@@ -36,8 +49,16 @@ def edit(
     lock: bool = True,
     durability: str = "process",
     alignment: tuple[int, int] = (0, 0),
+    allow_external: _External = None,
+    missing_bytes: str | None = None,
 ) -> Writer:
     """Opens a file for changing it, or a copy in memory of a file's bytes under that name."""
+
+def replace(path: str, content: bytes) -> None:
+    """Has a file of these bytes at a path: all of them, or what was there."""
+
+def is_read(path: str) -> bool:
+    """Whether this process has the file at a path open for reading."""
 
 def command(arguments: list[str]) -> int:
     """Runs the command line and gives its exit code."""
@@ -62,6 +83,8 @@ class File:
     def is_hdf5(self) -> bool: ...
     def cdl(self, coordinates: bool, data: bool) -> str: ...
     def refresh(self) -> File | None: ...
+    def identity(self) -> tuple[Any, ...] | None: ...
+    def is_file_of(self, identity: tuple[Any, ...]) -> bool: ...
     def root(self) -> Group: ...
 
 class Group:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
-import pathlib
+from collections.abc import Iterable
 from typing import Any
 
 from isotach import _native
@@ -29,7 +30,7 @@ def end(session: _native.Writer, keep: str | None) -> bytes | None:
     """Commits and closes a file, also of a Dataset that was forgotten; a diskless one is kept."""
     written = session.close()
     if keep is not None and written is not None:
-        pathlib.Path(keep).write_bytes(written)
+        _native.replace(keep, written)
     return written
 
 
@@ -68,6 +69,49 @@ def source_of(filename: Any, memory: Any, encoding: str | None) -> tuple[str, An
     )
 
 
-def open_source(source: tuple[str, Any, str | None]) -> _native.File:
+def external(
+    allow_external: bool | str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None,
+) -> str | tuple[str, ...] | None:
+    """Which other files may be opened: a word, or folders whatever the working directory is."""
+    if allow_external is None or isinstance(allow_external, str):
+        return allow_external
+    if isinstance(allow_external, bool):
+        return "anywhere" if allow_external else "none"
+    if isinstance(allow_external, os.PathLike):
+        return (os.path.abspath(allow_external),)
+    return tuple(os.path.abspath(folder) for folder in allow_external)
+
+
+def open_source(
+    source: tuple[str, Any, str | None],
+    allow_external: str | tuple[str, ...] | None,
+    missing_bytes: str | None,
+    snapshot: bool = False,
+) -> _native.File:
     kind, what, name = source
-    return _native.open(what) if kind == "path" else _native.open(what, name=name)
+    name = None if kind == "path" else name
+    return _native.open(
+        what,
+        name=name,
+        allow_external=allow_external,
+        missing_bytes=missing_bytes,
+        snapshot=snapshot,
+    )
+
+
+def check_same(
+    file: _native.File, identity: tuple[Any, ...] | None, is_snapshot: bool = False
+) -> None:
+    """That a file opened by its path is the one of that identity, none that took its place; of a
+    snapshot, that it is in the same state.
+
+    `OSError` (`ESTALE`) where it is not: values of the new file are not what was asked for.
+    """
+    if identity is None:
+        return
+    if not file.is_file_of(identity):
+        why = "another file has taken the place of the one that was opened: open it again"
+        raise OSError(errno.ESTALE, why, file.name)
+    if is_snapshot and file.identity() != identity:
+        why = "the file has changed since the snapshot was taken: open it again"
+        raise OSError(errno.ESTALE, why, file.name)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 from importlib.metadata import version
+
+from isotach._locks import ProcessLock
 
 __version__ = version("isotach")
 
@@ -29,7 +30,7 @@ __has_set_alignment__ = True
 __has_ncfilter__ = True
 __has_nc_rc_set__ = True
 
-_lock = threading.Lock()
+_lock = ProcessLock()
 _chunk_cache = (64 * 1024 * 1024, 1000, 0.75)
 _alignment = (0, 0)
 _rc: dict[str, str] = {}

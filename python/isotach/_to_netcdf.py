@@ -22,7 +22,7 @@ from xarray.backends.file_manager import CachingFileManager, DummyFileManager
 from xarray.backends.netCDF4_ import NetCDF4ArrayWrapper, NetCDF4DataStore
 from xarray.namedarray.pycompat import is_chunked_array
 
-from isotach import _appending
+from isotach import _appending, _native
 from isotach._dataset import Dataset
 from isotach.xarray_backend import IsotachDataStore
 
@@ -52,7 +52,7 @@ def to_netcdf(
     write_inherited_coords: bool = False,
     invalid_netcdf: bool = False,
     auto_complex: bool = False,
-    atomic: bool = False,
+    atomic: bool | None = None,
 ) -> Any:
     """Writes a dataset, an array or a tree, as xarray's own `to_netcdf` does.
 
@@ -67,8 +67,11 @@ def to_netcdf(
     netCDF has no type for is not written.
 
     Where anything fails, be it the computation of an array, nothing of it is in the file: a new
-    one is gone, one that was added to is as before, and one that was to be overwritten is empty,
-    or as before with `atomic`. The workers of `dask.distributed` write by turns, each for good.
+    one is gone, one that was added to or that was to be overwritten is as before. With mode `"w"` a
+    file that is there keeps its name until the new one is whole, so that data may be read lazily
+    from the very file that they replace; `atomic=False` replaces it at once, and is refused where
+    this process reads it. The workers of `dask.distributed` write by turns, each for good, and
+    under the file's own name (`atomic=False`).
 
     With `append_dim`, the data go behind those of a file along that unlimited dimension, in the
     file's types, packing and units of time. All its variables along that dimension must be given;
@@ -87,8 +90,8 @@ def to_netcdf(
         raise ValueError("invalid_netcdf: only what is netCDF is written")
     file: Any = None if isinstance(path, (str, os.PathLike)) else path
     if path is None or file is not None:
-        if mode != "w" or atomic:
-            raise ValueError("without a path, mode is 'w' and atomic is False")
+        if mode != "w" or atomic is not None:
+            raise ValueError("without a path, mode is 'w' and atomic says nothing")
         if not compute:
             raise NotImplementedError("without a path, to_netcdf() with compute=False is not there")
     if atomic and mode != "w":
@@ -104,7 +107,11 @@ def to_netcdf(
     named = format if format == "latest" else (format or "NETCDF4").upper()
     options = {"format": named, "auto_complex": auto_complex}
     # Nothing is in the file before all of it is.
-    options.update(atomic=atomic, commit_interval=None)
+    if atomic is None and mode == "w" and isinstance(path, (str, os.PathLike)):
+        # What is computed later is defined at once, where there is nothing to lose.
+        is_late = not compute and not os.path.exists(path)
+        atomic = not is_late and _scheduler(parts) != "distributed"
+    options.update(atomic=bool(atomic), commit_interval=None)
     store = _open(path if file is None else None, _MODES[mode], parts, options)
     writer: Any = ArrayWriter()  # type: ignore[no-untyped-call]
     try:
@@ -195,10 +202,8 @@ def _open(
     if path is None:
         dataset = Dataset(_IN_MEMORY, mode, memory=b"", **options)
         return IsotachWritableDataStore(DummyFileManager(dataset))
-    chunked = any(v.chunks is not None for part in parts for v in part.dataset.variables.values())
     path = _normalize_path(path)
-    scheduler = getattr(_locks, "get_dask_scheduler", None) or _locks._get_scheduler
-    where = scheduler() if chunked else None
+    where = _scheduler(parts)
     if where == "multiprocessing":
         raise NotImplementedError("Dask's processes have no lock that they could share")
     if where == "distributed":
@@ -212,6 +217,13 @@ def _open(
         manager: Any = CachingFileManager(_opened, path, mode=mode, kwargs=options, lock=lock)
         return IsotachWritableDataStore(manager, lock=lock, autoclose=True)
     return IsotachWritableDataStore(DummyFileManager(Dataset(path, mode, **options)))
+
+
+def _scheduler(parts: list[_Part]) -> str | None:
+    """What computes the arrays; None where all are in memory."""
+    chunked = any(v.chunks is not None for part in parts for v in part.dataset.variables.values())
+    scheduler = getattr(_locks, "get_dask_scheduler", None) or _locks._get_scheduler
+    return scheduler() if chunked else None
 
 
 def _opened(path: str, mode: str, **options: Any) -> Any:
@@ -259,6 +271,13 @@ class IsotachWritableDataStore(NetCDF4DataStore):
         self, name: str, variable: xr.Variable, *args: Any, **kwargs: Any
     ) -> tuple[Any, Any]:
         """Defines the variable; gives where its elements go, and the elements."""
+        # In classic files, what is new moves what is there.
+        changes = name in self.ds.variables or not self.ds._is_netcdf4
+        if changes and not variable._in_memory and _native.is_read(self._filename):
+            raise OSError(
+                f"{self._filename}: writing variable {name!r} changes what this process reads from "
+                "the file: load it first (`load()`), or write another file"
+            )
         variable.encoding = _creatable(variable.encoding)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "endian-ness of dtype and endian kwarg do not match")
@@ -326,7 +345,10 @@ def _pieces(
     there = IsotachDataStore(store._manager, part.group)
     try:
         is_new = not there.ds.variables
-    except OSError:  # There is no such group.
+    except OSError as error:
+        # Where there is no such group, a key was looked for in vain. Anything else has failed.
+        if not isinstance(error.__cause__, KeyError):
+            raise
         is_new = True
     return None if is_new else _appending.plan(store, there, part.dataset, append_dim)
 

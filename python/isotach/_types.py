@@ -21,17 +21,17 @@ class CompoundType:
 
     __slots__ = ("__weakref__", "_home", "_nc_type", "dtype", "dtype_view", "name")
 
-    def __init__(self, grp: Any, dt: Any, dtype_name: str, **kwargs: Any) -> None:
+    def __init__(self, grp: Any, dt: Any, dtype_name: str, *, typeid: int | None = None) -> None:
         """With a group, defines the type there, as `Dataset.createCompoundType` does."""
         self._home = _home(grp)
         self.dtype: np.dtype[Any] = np.dtype(dt)
-        if grp is not None and "typeid" not in kwargs:
+        if grp is not None and typeid is None:
             self.dtype = _aligned(self.dtype)
             description = _defining.compound(grp, self.dtype)
             grp._writing().define_type(dtype_name, description)
         self.dtype_view: np.dtype[Any] = with_strings(self.dtype)
         self.name = dtype_name
-        self._nc_type = kwargs.get("typeid", -1)
+        self._nc_type = -1 if typeid is None else typeid
 
     def __repr__(self) -> str:
         return f"{type(self)!r}: name = '{self.name}', numpy dtype = {self.dtype}"
@@ -45,16 +45,18 @@ class VLType:
 
     __slots__ = ("__weakref__", "_home", "_nc_type", "dtype", "name")
 
-    def __init__(self, grp: Any, dt: Any, dtype_name: str | None, **kwargs: Any) -> None:
+    def __init__(
+        self, grp: Any, dt: Any, dtype_name: str | None, *, typeid: int | None = None
+    ) -> None:
         """With a group, defines the type there, as `Dataset.createVLType` does; but not for `str`,
         which is always there.
         """
         self._home = _home(grp)
         self.dtype: Any = str if dt is str else np.dtype(dt)
-        if grp is not None and self.dtype is not str and "typeid" not in kwargs:
+        if grp is not None and self.dtype is not str and typeid is None:
             grp._writing().define_type(dtype_name, _defining.vlen(np.dtype(dt)))
         self.name = None if dt is str else dtype_name
-        self._nc_type = kwargs.get("typeid", -1)
+        self._nc_type = -1 if typeid is None else typeid
 
     def __repr__(self) -> str:
         if self.dtype is str:
@@ -71,16 +73,22 @@ class EnumType:
     __slots__ = ("__weakref__", "_home", "_nc_type", "dtype", "enum_dict", "name")
 
     def __init__(
-        self, grp: Any, dt: Any, dtype_name: str, enum_dict: dict[str, int], **kwargs: Any
+        self,
+        grp: Any,
+        dt: Any,
+        dtype_name: str,
+        enum_dict: dict[str, int],
+        *,
+        typeid: int | None = None,
     ) -> None:
         """With a group, defines the type there, as `Dataset.createEnumType` does."""
         self._home = _home(grp)
         self.dtype: np.dtype[Any] = np.dtype(dt)
-        if grp is not None and "typeid" not in kwargs:
+        if grp is not None and typeid is None:
             grp._writing().define_type(dtype_name, _defining.enum(self.dtype, enum_dict))
         self.name = dtype_name
         self.enum_dict = enum_dict
-        self._nc_type = kwargs.get("typeid", -1)
+        self._nc_type = -1 if typeid is None else typeid
 
     def __repr__(self) -> str:
         return (

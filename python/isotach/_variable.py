@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import threading
 import warnings
 import weakref
 from typing import TYPE_CHECKING, Any
@@ -11,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from isotach import _defining
+from isotach import _defining, _moving, _native
 from isotach._attributes import Attributes
 from isotach._complex import ComplexVariable, as_complex
 from isotach._constants import NOT_NETCDF4, NOT_VALID, NUMPY_CODES, default_fillvals
 from isotach._dimension import Dimension
 from isotach._filters import filter_dict, quantization
-from isotach._lazy import CLOSED
+from isotach._lazy import CLOSED, Closed
+from isotach._locks import ProcessLock
 from isotach._reading import Read, _same, raw_reader, reader
 from isotach._settings import changed_chunk_cache, get_chunk_cache
 from isotach._types import (
@@ -31,7 +31,6 @@ from isotach._types import (
 from isotach._writing import Write, refuser, writer
 
 if TYPE_CHECKING:
-    from isotach import _native
     from isotach._dataset import Dataset
     from isotach._group_members import GroupMembers
 
@@ -42,7 +41,7 @@ _ORDERS: dict[str, Order] = {"little": "<", "big": ">", "native": "="}
 DEFAULTS = {"mask": True, "scale": True, "always_mask": True, "chartostring": True}
 
 #: A reader is made for settings that stay as they are while it is made.
-_changing = threading.RLock()
+_changing = ProcessLock()
 
 
 class Variable(Attributes):
@@ -55,7 +54,9 @@ class Variable(Attributes):
     __slots__ = (
         "__weakref__",
         "_attributes",
+        "_auto_complex",
         "_cache",
+        "_expected",
         "_grp",
         "_name",
         "_native",
@@ -91,10 +92,10 @@ class Variable(Attributes):
         datatype: Any = None,
         dimensions: Any = (),
         *args: Any,
+        native: Any = None,
         **kwargs: Any,
     ) -> None:
         """Defines a variable, as `Dataset.createVariable` does."""
-        native = kwargs.get("native")
         put = object.__setattr__
         put(self, "_writer", None)
         put(self, "_rounds", None)
@@ -102,7 +103,7 @@ class Variable(Attributes):
         put(self, "_cache", None)
         settings = grp._settings
         if native is None:
-            options = _defining.VariableOptions(grp, name, *args, **kwargs)
+            options = _defining.variable_options(grp, name, *args, **kwargs)
             defined = _defining.define_variable(grp, name, datatype, dimensions, options)
             native, settings = defined.variable(), DEFAULTS
             put(self, "_writer", defined)
@@ -119,6 +120,8 @@ class Variable(Attributes):
         put(self, "_raw_read", None)
         put(self, "_read", None)
         put(self, "_type", None)
+        put(self, "_expected", None)
+        put(self, "_auto_complex", grp.auto_complex)
 
     # What it is
 
@@ -129,34 +132,40 @@ class Variable(Attributes):
         return self._name
 
     @property
+    @_moving.request
     def dtype(self) -> Any:
         """NumPy's dtype of its elements; `str` for strings."""
         return self._described()[0]
 
     @property
+    @_moving.request
     def datatype(self) -> Any:
         """The dtype, or the `CompoundType`, `VLType` or `EnumType`."""
         dtype, user = self._described()
         return dtype if user is None else user
 
     @property
+    @_moving.request
     def dimensions(self) -> tuple[str, ...]:
         """Names of its dimensions, outermost first."""
         names: tuple[str, ...] = self._native.dimension_names()
         return names
 
     @property
+    @_moving.request
     def shape(self) -> tuple[int, ...]:
         """Present length along each dimension."""
         shape: tuple[int, ...] = self._native.shape()
         return shape
 
     @property
+    @_moving.request
     def size(self) -> int:
         """Number of its elements."""
         return int(np.prod(self.shape, dtype=object))
 
     @property
+    @_moving.request
     def ndim(self) -> int:
         """Number of its dimensions."""
         return self._described_rank()
@@ -172,6 +181,7 @@ class Variable(Attributes):
         group: Dataset = self._grp
         return group
 
+    @_moving.request
     def get_dims(self) -> tuple[Dimension, ...]:
         """Its dimensions, outermost first."""
         return tuple(self._grp._find_dimension(*found) for found in self._native.dimensions())
@@ -192,6 +202,11 @@ class Variable(Attributes):
         native: _native.Variable = self._native
         dtype, user = element_type(native, self._grp._is_netcdf4, self._grp._file)
         found = (dtype, user, len(native.dimension_names()))
+        if self._expected is not None and found[::2] != self._expected[::2]:
+            raise RuntimeError(
+                f"variable {self._name!r} has become another one in the file, of type {dtype} and "
+                f"{found[2]} dimensions: refresh() shows it"
+            )
         object.__setattr__(self, "_type", found)
         return found
 
@@ -219,10 +234,19 @@ class Variable(Attributes):
 
     def __getitem__(self, elem: Any) -> Any:
         read = self._read
-        if read is None:
-            read = self._prepared()
-        return read(elem)
+        try:
+            if read is None:
+                read = self._prepared()
+            # All that it calls is of one state.
+            return read(elem)
+        except _native.Changed:
+            return self._read_anew(elem)
 
+    @_moving.request
+    def _read_anew(self, elem: Any) -> Any:
+        return self._prepared()(elem)
+
+    @_moving.request
     def _prepared(self) -> Read:
         with _changing:
             self._check()
@@ -237,12 +261,14 @@ class Variable(Attributes):
         # A mask stays where whoever asks takes it: `numpy.asanyarray`, `numpy.ma`, `numpy.mean`.
         return np.asanyarray(self[...], dtype)
 
+    @_moving.request
     def getValue(self) -> Any:
         """The value of a scalar variable; `IndexError` for any other."""
         if self.dimensions:
             raise IndexError("to retrieve values from a non-scalar variable, use slicing")
         return self[...]
 
+    @_moving.request
     def _raw(self) -> Read:
         """Reads elements as they are stored, unmasked and unscaled, in the variable's dtype."""
         read = self._raw_read
@@ -359,6 +385,7 @@ class Variable(Attributes):
 
     # How it is stored
 
+    @_moving.request
     def filters(self) -> dict[str, Any] | None:
         """What its chunks go through, by names such as `zlib`, `shuffle` and `complevel`; None in
         classic files.
@@ -366,16 +393,19 @@ class Variable(Attributes):
         filters = self._native.storage()[3]
         return filter_dict(filters) if self._grp._is_netcdf4 else None
 
+    @_moving.request
     def quantization(self) -> tuple[int, str] | None:
         """Significant digits (`BitRound`: bits) and algorithm of quantized data, or None."""
         self._check()
         return quantization(self._all())
 
+    @_moving.request
     def endian(self) -> str:
         """Byte order in the file: `little`, `big` or `native`."""
         order: str = self._native.storage()[2]
         return order if self._grp._is_netcdf4 else "native"
 
+    @_moving.request
     def chunking(self) -> str | list[int] | None:
         """The shape of its chunks, or `contiguous`; None in classic files."""
         kind, chunks = self._native.storage()[:2]
@@ -383,6 +413,7 @@ class Variable(Attributes):
             return None
         return list(chunks) if kind == "chunked" else "contiguous"
 
+    @_moving.request
     def get_fill_value(self) -> Any:
         """What elements that were never written read as; None where they are not filled."""
         fills, value = self._native.fill_value()
@@ -462,6 +493,7 @@ class Variable(Attributes):
 
     # How it is shown and sent
 
+    @_moving.request
     def __repr__(self) -> str:
         dtype, user = self._described()
         kind = {CompoundType: "compound", VLType: "vlen", EnumType: "enum"}.get(type(user))
@@ -491,11 +523,18 @@ class Variable(Attributes):
     def __reduce__(self) -> tuple[Any, ...]:
         return (_of, (self._grp, self._name, dict(self._settings)))
 
-    def _renew(self, native: _native.Variable | None) -> None:
-        """Shows the variable as it is in the file now; None where it is not there any more."""
+    def _renew(self, native: _native.Variable | None, is_asked_for: bool) -> None:
+        """Shows the variable as it is in the file now; None where it is not there any more. Unless
+        that was asked for, it must be of the same type and rank as before.
+        """
         put = object.__setattr__
+        if native is None:
+            now: Any = Closed(f"variable {self._name!r} is not in the file any more")
+        else:
+            now = as_complex(native) if self._auto_complex else native
         with _changing:
-            put(self, "_native", CLOSED if native is None else native)
+            put(self, "_expected", None if is_asked_for else self._type or self._expected)
+            put(self, "_native", now)
             put(self, "_attributes", None)
             put(self, "_read", None)
             put(self, "_raw_read", None)

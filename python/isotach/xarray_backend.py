@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import posixpath
-from collections.abc import Iterable, Iterator
-from typing import Any
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
 
 import numpy as np
 from xarray import Dataset as XarrayDataset
@@ -18,12 +20,14 @@ from xarray.coding.strings import create_vlen_dtype
 from xarray.core import indexing
 from xarray.core.utils import FrozenDict, close_on_error
 
-from isotach import _native
+from isotach import _moving, _native, _opening
 from isotach._complex import as_complex
 from isotach._dataset import Dataset
 from isotach._filters import filter_dict
 from isotach._types import EnumType
 from isotach._variable import element_type
+
+T = TypeVar("T")
 
 #: What stands for the path of a file that has none.
 _IN_MEMORY = "<xarray-in-memory-read>"
@@ -38,12 +42,20 @@ _STRINGS: Any = create_vlen_dtype(str)  # type: ignore[no-untyped-call]
 class IsotachArray(BackendArray):
     """A variable's elements as they are stored, read when they are asked for."""
 
-    __slots__ = ("dtype", "group", "manager", "name", "shape")
+    __slots__ = ("dtype", "group", "identity", "manager", "name", "shape")
 
     def __init__(
-        self, manager: Any, group: str, name: str, shape: tuple[int, ...], dtype: Any
+        self,
+        manager: Any,
+        group: str,
+        name: str,
+        shape: tuple[int, ...],
+        dtype: Any,
+        identity: tuple[Any, ...] | None = None,
     ) -> None:
         self.manager = manager
+        #: Which file was listed: in other processes, and where many are open, it is opened again.
+        self.identity = identity
         self.group = group
         self.name = name
         self.shape = shape
@@ -59,7 +71,49 @@ class IsotachArray(BackendArray):
 
     def _read(self, key: tuple[Any, ...]) -> Any:
         with self.manager.acquire_context() as dataset:
-            return _group(dataset, self.group).variables[self.name]._raw()(key)
+            return _moving.answer(dataset, lambda: self._read_from(dataset, key))
+
+    def _read_from(self, dataset: Dataset, key: tuple[Any, ...]) -> Any:
+        """The elements as they are in the dataset's state of the file. Where that is a later one
+        than was listed, what was listed must be there.
+        """
+        _opening.check_same(dataset._file, self.identity)
+        try:
+            variable = _group(dataset, self.group).variables[self.name]
+        except _native.Changed:
+            raise
+        except (KeyError, OSError) as error:
+            raise self._changed("is not in the file any more") from error
+        shape = variable.shape
+        if shape != self.shape:
+            if len(shape) != len(self.shape) or any(map(operator.lt, shape, self.shape)):
+                raise self._changed(f"has the shape {shape} by now, not {self.shape}")
+            # Ends are those of the listing.
+            key = tuple(map(_within, key, self.shape))
+        read = variable._raw()
+        if _held(variable.dtype) != self.dtype:
+            raise self._changed(f"is of type {variable.dtype} by now, not {self.dtype}")
+        return read(key)
+
+    def _changed(self, what: str) -> RuntimeError:
+        name = posixpath.join(self.group, self.name)
+        return RuntimeError(f"variable {name!r} {what}: open the dataset again")
+
+
+def _held(dtype: Any) -> Any:
+    """The dtype of a variable as xarray has it."""
+    return _STRINGS if dtype is str else dtype
+
+
+def _within(item: Any, length: int) -> Any:
+    """An index along an axis that has become longer than that."""
+    if isinstance(item, slice):
+        start, stop, step = item.indices(length)
+        # Before the first element there is no index that is not counted from the end.
+        return slice(start, None if stop < 0 else stop, step)
+    if isinstance(item, np.ndarray):
+        return np.where(item < 0, item + length, item)
+    return item + length if item < 0 else item
 
 
 class IsotachDataStore(AbstractDataStore):
@@ -86,11 +140,20 @@ class IsotachDataStore(AbstractDataStore):
             source = os.fspath(source)
         if isinstance(source, (bytearray, memoryview)):
             source = bytes(source)
-        manager: Any = CachingFileManager(_open, source, mode="r", kwargs=options)
+        if options.get("snapshot"):
+            # It stays open: opened again, it would be of a later state.
+            manager: Any = DummyFileManager(_open(source, **options))
+        else:
+            manager = CachingFileManager(_open, source, mode="r", kwargs=options)
         store = cls(manager, group, source if isinstance(source, str) else _IN_MEMORY)
         with close_on_error(store):
             store.ds  # noqa: B018  Whatever cannot be opened is to be known now.
         return store
+
+    def answer(self, ask: Callable[[], T]) -> T:
+        """What `ask` finds in one state of the file."""
+        with self._manager.acquire_context() as dataset:
+            return _moving.answer(dataset, ask)
 
     @property
     def ds(self) -> Dataset:
@@ -103,6 +166,8 @@ class IsotachDataStore(AbstractDataStore):
         dataset = self.ds
         group = dataset._native
         names = group.variable_names()
+        for path, reason in group.left_out():
+            warnings.warn(f"{path} is not shown: {reason}", stacklevel=2)
         return FrozenDict(
             {name: self._variable(dataset, name, group.variable(name)) for name in names}
         )
@@ -113,8 +178,9 @@ class IsotachDataStore(AbstractDataStore):
         is_netcdf4 = dataset._is_netcdf4
         dimensions, shape = native.dimension_names(), native.shape()
         dtype, user = element_type(native, is_netcdf4)
-        held = _STRINGS if dtype is str else dtype
-        array = IsotachArray(self._manager, self._group, name, shape, held)
+        held = _held(dtype)
+        identity = dataset._file.identity()
+        array = IsotachArray(self._manager, self._group, name, shape, held, identity)
         attributes = _readable(native.attributes())
         if held.kind == "S" and "_FillValue" in attributes:
             attributes["_FillValue"] = np.bytes_(attributes["_FillValue"])
@@ -176,6 +242,9 @@ class IsotachBackendEntrypoint(BackendEntrypoint):
         "decode_timedelta",
         "group",
         "auto_complex",
+        "allow_external",
+        "missing_bytes",
+        "snapshot",
     )
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:
@@ -196,17 +265,26 @@ class IsotachBackendEntrypoint(BackendEntrypoint):
         group: str | None = None,
         mode: str = "r",
         auto_complex: bool | None = None,
+        allow_external: Any = None,
+        missing_bytes: str | None = None,
+        snapshot: bool = False,
         **unused: Any,
     ) -> XarrayDataset:
         """One group of a file as a dataset; the root group by default. With `auto_complex`, pairs
-        and dimensions that netCDF4-python takes for complex numbers are such. Other options of
+        and dimensions that netCDF4-python takes for complex numbers are such. `allow_external`
+        says which other files the file may have opened, `missing_bytes="zeros"` that values which a
+        truncated classic file has not are zeros, as for `isotach.Dataset`. With `snapshot`, all
+        values are of the state in which the file was opened; without it, they are of later ones
+        where others write the file meanwhile, each request of one state. Other options of
         engine netcdf4 (`format`, `clobber`, `diskless`, `persist`, `lock`, `autoclose`) are taken
         and change nothing: files are only read, by any number of threads at once.
         """
         if mode != "r":
             raise ValueError(f"mode {mode!r}: engine isotach only reads")
         _take_unused(unused)
-        store = _store(filename_or_obj, group, auto_complex)
+        store = _store(
+            filename_or_obj, group, auto_complex, allow_external, missing_bytes, snapshot
+        )
         return _decoded(
             store,
             mask_and_scale=mask_and_scale,
@@ -237,20 +315,29 @@ class IsotachBackendEntrypoint(BackendEntrypoint):
         *,
         group: str | None = None,
         auto_complex: bool | None = None,
+        allow_external: Any = None,
+        missing_bytes: str | None = None,
+        snapshot: bool = False,
         **options: Any,
     ) -> dict[str, XarrayDataset]:
         """All groups of a file by path; with `group`, those below it, by path from there."""
         for name in _NOT_FOR_READING.intersection(options):
             del options[name]
-        store = _store(filename_or_obj, group, auto_complex)
+        store = _store(
+            filename_or_obj, group, auto_complex, allow_external, missing_bytes, snapshot
+        )
         top = posixpath.join("/", group or "")
-        found = {}
-        with close_on_error(store):
+
+        def listed() -> dict[str, XarrayDataset]:
+            found = {}
             for path in _paths(store.ds):
                 below = IsotachDataStore(store._manager, path, store._filename)
                 name = posixpath.relpath(path, top) if group else path
-                found[name] = _decoded(below, **options)
-        return found
+                found[name] = StoreBackendEntrypoint().open_dataset(below, **options)
+            return found
+
+        with close_on_error(store):
+            return store.answer(listed)
 
 
 def _take_unused(options: Iterable[str]) -> None:
@@ -282,17 +369,38 @@ def _stored(native: _native.Variable, dimensions: tuple[str, ...]) -> dict[str, 
 
 
 def _decoded(store: IsotachDataStore, **options: Any) -> XarrayDataset:
-    with close_on_error(store):
+    """The group as a dataset, all of it as it is in one state of the file."""
+
+    def listed() -> XarrayDataset:
         dataset: XarrayDataset = StoreBackendEntrypoint().open_dataset(store, **options)
         return dataset
 
+    with close_on_error(store):
+        return store.answer(listed)
 
-def _store(filename_or_obj: Any, group: str | None, auto_complex: bool | None) -> IsotachDataStore:
-    if isinstance(filename_or_obj, IsotachDataStore):
-        return filename_or_obj
-    if isinstance(filename_or_obj, Dataset):
+
+def _store(
+    filename_or_obj: Any,
+    group: str | None,
+    auto_complex: bool | None,
+    allow_external: Any,
+    missing_bytes: str | None,
+    snapshot: bool,
+) -> IsotachDataStore:
+    if isinstance(filename_or_obj, (IsotachDataStore, Dataset)):
+        if snapshot:
+            raise ValueError("snapshot goes with a file that is opened, not with one that is open")
+        if isinstance(filename_or_obj, IsotachDataStore):
+            return filename_or_obj
         return IsotachDataStore(filename_or_obj, group)
-    options = {"auto_complex": True} if auto_complex else {}
+    options: dict[str, Any] = {"auto_complex": True} if auto_complex else {}
+    if allow_external is not None:
+        # xarray keeps open files by these options, so that they must be hashable.
+        options["allow_external"] = _opening.external(allow_external)
+    if missing_bytes is not None:
+        options["missing_bytes"] = missing_bytes
+    if snapshot:
+        options["snapshot"] = True
     return IsotachDataStore.open(_normalize_path(filename_or_obj), group, **options)
 
 

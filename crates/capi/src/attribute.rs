@@ -63,9 +63,9 @@ macro_rules! setting {
             len: usize,
             values: *const $element,
         ) -> c_int {
-            let source = Source::Memory { at: values.cast(), len, atomic: $memory };
+            let source = || Source::Memory { at: values.cast(), len, atomic: $memory };
             // SAFETY: the caller's string and elements.
-            answer(|| unsafe { put::put(group, variable, name, type_id, source) })
+            answer(|| unsafe { put::put(group, variable, name, type_id, source()) })
         }
     )*};
 }
@@ -82,9 +82,9 @@ macro_rules! setting_own {
             len: usize,
             values: *const $element,
         ) -> c_int {
-            let source = Source::Memory { at: values.cast(), len, atomic: Some($memory) };
+            let source = || Source::Memory { at: values.cast(), len, atomic: Some($memory) };
             // SAFETY: the caller's string and elements.
-            answer(|| unsafe { put::put(group, variable, name, $memory as c_int, source) })
+            answer(|| unsafe { put::put(group, variable, name, $memory as c_int, source()) })
         }
     )*};
 }

@@ -7,25 +7,26 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use isotach::model::names;
 use isotach::process::uncancelled;
 
+use crate::moving;
 use crate::status::{Outcome, Status, status_of_name};
 use crate::trace;
 
 /// Runs what a call does and gives what it returns. A panic is netCDF's internal error. A thread that is
 /// cancelled meanwhile ends after the call: unwound from its midst, it would leave locks closed.
-pub(crate) fn answer(work: impl FnOnce() -> Outcome) -> c_int {
+pub(crate) fn answer(work: impl FnMut() -> Outcome) -> c_int {
     uncancelled(|| answer_at_once(work))
 }
 
 /// As `answer`, for the calls that programs make by the ten thousand and that look at what an open file has:
 /// they reach no point of cancellation (the engine reads by calls of the system that are none, and says itself
 /// where it opens or waits), and asking for none costs as much as a tenth of them.
-pub(crate) fn answer_at_once(work: impl FnOnce() -> Outcome) -> c_int {
+pub(crate) fn answer_at_once(mut work: impl FnMut() -> Outcome) -> c_int {
     let call = trace::begin();
-    let status = match catch_unwind(AssertUnwindSafe(work)) {
+    let status = moving::settled(|| match catch_unwind(AssertUnwindSafe(&mut work)) {
         Ok(Ok(())) => 0,
         Ok(Err(Status(number))) => number,
         Err(_) => Status::EINTERNAL.0,
-    };
+    });
     if let Some(call) = call {
         call.end(status);
     }

@@ -42,8 +42,9 @@ pub unsafe extern "C" fn nc_def_dim(
             Ok(group.writing()?.define_dimension(name, len)?)
         })?;
         let dimension = file.writer()?.dimension(defined)?;
-        let new = dimension.id();
-        file.add_dimension(DimensionNode { group: group.number, dimension, handle: Some(defined) });
+        let new = dimension.id()?;
+        let group = group.number;
+        file.add_dimension(new, DimensionNode { group, dimension, handle: Some(defined) });
         // SAFETY: the caller's place for an id.
         unsafe { put(id, new) };
         Ok(())
@@ -110,8 +111,8 @@ pub unsafe extern "C" fn nc_inq_dim(
         // SAFETY: the caller's room for a name.
         unsafe { put_text(name, dimension.name()) };
         if !len.is_null() {
-            file.hear(&dimension);
-            let found = usize::try_from(dimension.len()).map_err(|_| Status::EDIMSIZE)?;
+            file.hear(&dimension)?;
+            let found = usize::try_from(dimension.len()?).map_err(|_| Status::EDIMSIZE)?;
             // SAFETY: the caller's place for a length.
             unsafe { put(len, found) };
         }
@@ -164,7 +165,9 @@ pub unsafe extern "C" fn nc_inq_dimids(
         let mut found = Vec::new();
         let group_count = if include_parents == 0 { 1 } else { usize::MAX };
         for group in file.with_ancestors(group).take(group_count) {
-            found.extend(group?.dimensions()?.iter().map(isotach::Dimension::id));
+            for dimension in group?.dimensions()? {
+                found.push(dimension.id()?);
+            }
         }
         found.sort_unstable();
         // SAFETY: the caller's places for a count and as many ids.

@@ -99,7 +99,7 @@ pub unsafe extern "C" fn nc_def_grp(parent: c_int, name: *const c_char, id: *mut
         let _defining = file.defining()?;
         let new = file.add_group(|number| {
             parent.writing()?.define_group(&name)?;
-            parent.below(&name, number)
+            Ok(parent.below(&name, number)?.map(Arc::new))
         })?;
         // SAFETY: the caller's place for an id.
         unsafe { put(id, file.group_id(&new)) };

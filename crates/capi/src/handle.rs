@@ -5,8 +5,10 @@
 //! the file was closed; calls that are under way keep the file they found.
 
 use std::ffi::c_int;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+
+use isotach::sync::Kept;
 
 use crate::model::{GroupNode, OpenFile};
 use crate::plugin;
@@ -19,7 +21,7 @@ const GROUP_BITS: u32 = 16;
 const MAX_FILES: usize = 0x7fff;
 
 /// The open files; place 0 is never used, so that no id is 0.
-static FILES: RwLock<Vec<Option<Arc<OpenFile>>>> = RwLock::new(Vec::new());
+static FILES: Kept<Vec<Option<Arc<OpenFile>>>> = Kept::fixed(Vec::new(), Vec::new());
 
 /// Counts how often an open file ceased to be what it was.
 static GENERATION: AtomicU64 = AtomicU64::new(0);
@@ -41,24 +43,38 @@ pub(crate) fn outdate() {
 /// `NC_ENFILE` where too many are open.
 pub(crate) fn insert(file: OpenFile) -> Outcome<c_int> {
     plugin::be_looked_for();
-    let mut files = FILES.write().unwrap_or_else(PoisonError::into_inner);
+    let (mut without_id, mut with_id) = (Some(file), None);
+    let id = FILES.change(|files| -> Outcome<c_int> {
+        let place = free_place(files)?;
+        let id = c_int::try_from(place << GROUP_BITS).map_err(|_| Status::ENFILE)?;
+        if let Some(file) = without_id.take() {
+            with_id = Some(Arc::new(file.with_id(id)));
+        }
+        if let Some(slot) = files.get_mut(place) {
+            slot.clone_from(&with_id);
+        }
+        Ok(id)
+    })?;
+    if let Some(file) = with_id {
+        trace::opened(&file);
+    }
+    Ok(id)
+}
+
+/// A place that no file has, made where there is none.
+fn free_place(files: &mut Vec<Option<Arc<OpenFile>>>) -> Outcome<usize> {
     if files.is_empty() {
         files.push(None);
     }
     let free = files.iter().skip(1).position(Option::is_none).map(|index| index + 1);
-    let place = free.unwrap_or(files.len());
-    if place > MAX_FILES {
-        return Err(Status::ENFILE);
+    match free {
+        Some(place) => Ok(place),
+        None if files.len() > MAX_FILES => Err(Status::ENFILE),
+        None => {
+            files.push(None);
+            Ok(files.len() - 1)
+        }
     }
-    let id = c_int::try_from(place << GROUP_BITS).map_err(|_| Status::ENFILE)?;
-    let file = file.with_id(id);
-    trace::opened(&file);
-    let file = Some(Arc::new(file));
-    match files.get_mut(place) {
-        Some(slot) => *slot = file,
-        None => files.push(file),
-    }
-    Ok(id)
 }
 
 /// The open file that an id of it or of one of its groups means, whether or not there is such a group.
@@ -67,7 +83,7 @@ pub(crate) fn insert(file: OpenFile) -> Outcome<c_int> {
 /// `NC_EBADID`.
 pub(crate) fn any_file(id: c_int) -> Outcome<Arc<OpenFile>> {
     let (place, group) = parts(id)?;
-    let files = FILES.read().unwrap_or_else(PoisonError::into_inner);
+    let files = FILES.read();
     let file = files.get(place).and_then(Option::as_ref).ok_or(Status::EBADID)?;
     // Classic files have one group.
     if group != 0 && !file.is_hdf5() {
@@ -102,7 +118,7 @@ pub(crate) fn glance<T>(
     look: impl FnOnce(&OpenFile, &GroupNode) -> Option<T>,
 ) -> Option<T> {
     let (place, number) = parts(id).ok()?;
-    let files = FILES.read().unwrap_or_else(PoisonError::into_inner);
+    let files = FILES.read();
     let file = files.get(place)?.as_ref()?;
     file.glance(number, |group| look(file, group))
 }
@@ -123,8 +139,8 @@ pub(crate) fn root(id: c_int) -> Outcome<Arc<OpenFile>> {
 pub(crate) fn remove(id: c_int) -> Outcome<Arc<OpenFile>> {
     root(id)?;
     let (place, _) = parts(id)?;
-    let mut files = FILES.write().unwrap_or_else(PoisonError::into_inner);
-    let removed = files.get_mut(place).and_then(Option::take).ok_or(Status::EBADID)?;
+    let removed = FILES.change(|files| files.get_mut(place).and_then(Option::take));
+    let removed = removed.ok_or(Status::EBADID)?;
     outdate();
     trace::closed(id);
     Ok(removed)
@@ -132,7 +148,7 @@ pub(crate) fn remove(id: c_int) -> Outcome<Arc<OpenFile>> {
 
 /// All open files.
 pub(crate) fn all() -> Vec<Arc<OpenFile>> {
-    let files = FILES.read().unwrap_or_else(PoisonError::into_inner);
+    let files = FILES.read();
     files.iter().flatten().cloned().collect()
 }
 

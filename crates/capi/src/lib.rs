@@ -23,6 +23,7 @@ pub mod group;
 mod handle;
 mod memory;
 mod model;
+mod moving;
 pub mod plugin;
 pub mod plugin_path;
 mod printf;

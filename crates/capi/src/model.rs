@@ -6,17 +6,19 @@
 mod attributes;
 mod group;
 mod heard;
+mod ids;
 mod types;
 mod variable;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ffi::{CString, c_int};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, MutexGuard, PoisonError, RwLockReadGuard, RwLockWriteGuard};
 
 use isotach::model::Atomic;
 use isotach::model::convert::{Misfit, Rules, convert};
 use isotach::model::names;
+use isotach::sync::{Kept, Mutex, RwLock};
 use isotach::{Dimension, DimensionHandle, ErrorKind, File, Format, HeaderRoom, Writer};
 
 pub(crate) use attributes::AttributeList;
@@ -57,14 +59,16 @@ pub(crate) struct OpenFile {
     /// What was defined since data mode.
     open_variables: Mutex<Vec<Arc<VariableNode>>>,
     /// By number; every group comes after the one above it, and after everything in the groups before.
-    groups: RwLock<Groups>,
+    groups: Kept<Groups>,
     dimensions: RwLock<HashMap<c_int, DimensionNode>>,
     heard_lengths: heard::HeardLengths,
     types: RwLock<types::Types>,
+    /// Held while the file is made to show another state.
+    moving: Mutex<()>,
 }
 
 /// What may be done to a file at the moment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Phase {
     /// Define mode of a file that was just created.
     Creating,
@@ -74,6 +78,7 @@ pub(crate) enum Phase {
         is_stored: bool,
     },
     /// Data mode.
+    #[default]
     Data,
 }
 
@@ -86,7 +91,7 @@ impl Phase {
     }
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Groups {
     nodes: Vec<Arc<GroupNode>>,
     /// Whether all groups of the file are there, not only the root.
@@ -149,10 +154,11 @@ impl OpenFile {
             chunk_cache: ChunkCache::default(),
             phase: RwLock::new(Phase::Data),
             open_variables: Mutex::default(),
-            groups: RwLock::new(groups),
+            groups: Kept::new(groups),
             dimensions: RwLock::default(),
             heard_lengths: heard::HeardLengths::default(),
             types: RwLock::default(),
+            moving: Mutex::default(),
         }
     }
 
@@ -160,8 +166,49 @@ impl OpenFile {
         Self { memory: Some(memory), ..self }
     }
 
+    /// Whether it was opened by that name.
+    pub(crate) fn is_called(&self, name: &str) -> bool {
+        self.group(0).is_ok_and(|root| root.group().file().name() == name)
+    }
+
+    /// Has a file that is only read show its newest state, where all ids that a program may have of it mean the same
+    /// there; whether that is another state.
+    ///
+    /// # Errors
+    /// `ESTALE` where they do not.
+    pub(crate) fn move_on(&self) -> Outcome<bool> {
+        if self.writer.is_some() || self.edited.is_some() {
+            return Ok(false);
+        }
+        // One at a time: no older state takes the place of a newer one.
+        let _only = self.moving.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = self.group(0)?.group().file().clone();
+        if !file.refresh()? {
+            return Ok(false);
+        }
+        let ids = self.known_ids()?;
+        match ids.mean_the_same(&file) {
+            Ok(true) => self.show(&file),
+            Ok(false) => return Err(Status(libc::ESTALE)),
+            // It has changed once more.
+            Err(Status(libc::ESTALE)) => {}
+            Err(status) => return Err(status),
+        }
+        Ok(true)
+    }
+
+    fn show(&self, file: &File) {
+        let root = Arc::new(GroupNode::root(file.root(), None));
+        let known = Groups { nodes: vec![root], is_complete: false };
+        self.groups.change(|groups| groups.clone_from(&known));
+        self.dimensions.write().unwrap_or_else(PoisonError::into_inner).clear();
+        self.forget_types();
+        handle::outdate();
+    }
+
     /// Looks at a file anew that is only read: what others have stored by now is seen.
     pub(crate) fn refresh(&self) -> Outcome {
+        let _only = self.moving.lock().unwrap_or_else(PoisonError::into_inner);
         let mut file = self.group(0)?.group().file().clone();
         let is_new = match file.refresh() {
             // A file that is gone stays as it was found.
@@ -171,12 +218,7 @@ impl OpenFile {
         if !is_new && self.edited.is_none() {
             return Ok(());
         }
-        let root = Arc::new(GroupNode::root(file.root(), None));
-        *self.groups.write().unwrap_or_else(PoisonError::into_inner) =
-            Groups { nodes: vec![root], is_complete: false };
-        self.dimensions.write().unwrap_or_else(PoisonError::into_inner).clear();
-        self.forget_types();
-        handle::outdate();
+        self.show(&file);
         Ok(())
     }
 
@@ -393,7 +435,7 @@ impl OpenFile {
     /// `NC_EBADID`.
     pub(crate) fn group(&self, number: u16) -> Outcome<Arc<GroupNode>> {
         let find = |groups: &Groups| groups.nodes.get(usize::from(number)).cloned();
-        let groups = self.groups.read().unwrap_or_else(PoisonError::into_inner);
+        let groups = self.groups.read();
         match find(&groups) {
             Some(found) => Ok(found),
             None if groups.is_complete => Err(Status::EBADID),
@@ -410,7 +452,7 @@ impl OpenFile {
         number: u16,
         look: impl FnOnce(&GroupNode) -> Option<T>,
     ) -> Option<T> {
-        let groups = self.groups.read().unwrap_or_else(PoisonError::into_inner);
+        let groups = self.groups.read();
         look(groups.nodes.get(usize::from(number))?)
     }
 
@@ -429,32 +471,40 @@ impl OpenFile {
     /// Takes in a group that `make` defines, once those before it have their numbers.
     pub(crate) fn add_group(
         &self,
-        make: impl FnOnce(u16) -> Outcome<Option<GroupNode>>,
+        make: impl FnOnce(u16) -> Outcome<Option<Arc<GroupNode>>>,
     ) -> Outcome<Arc<GroupNode>> {
         drop(self.all_groups()?);
-        let mut groups = self.groups.write().unwrap_or_else(PoisonError::into_inner);
-        let number = u16::try_from(groups.nodes.len()).map_err(|_| Status::ENOMEM)?;
-        let new = Arc::new(make(number)?.ok_or(Status::EINTERNAL)?);
-        groups.nodes.push(Arc::clone(&new));
-        Ok(new)
+        let (mut make, mut made) = (Some(make), None);
+        self.groups.change(|groups| {
+            if let Some(make) = make.take() {
+                let number = u16::try_from(groups.nodes.len()).map_err(|_| Status::ENOMEM);
+                made = Some(number.and_then(make).and_then(|new| new.ok_or(Status::EINTERNAL)));
+            }
+            groups.nodes.extend(made.iter().flatten().cloned());
+        });
+        made.unwrap_or(Err(Status::EINTERNAL))
     }
 
     /// Numbers the groups the first time: each before those in it, and these before the next one.
     fn all_groups(&self) -> Outcome<RwLockReadGuard<'_, Groups>> {
-        let groups = self.groups.read().unwrap_or_else(PoisonError::into_inner);
-        if groups.is_complete {
-            return Ok(groups);
-        }
-        drop(groups);
-        let mut groups = self.groups.write().unwrap_or_else(PoisonError::into_inner);
-        if !groups.is_complete {
+        loop {
+            let groups = self.groups.read();
+            if groups.is_complete {
+                return Ok(groups);
+            }
             let root = Arc::clone(groups.nodes.first().ok_or(Status::EINTERNAL)?);
-            let mut nodes = vec![root];
+            drop(groups);
+            let mut nodes = vec![Arc::clone(&root)];
             number_groups(&mut nodes, 0)?;
-            *groups = Groups { nodes, is_complete: true };
+            let all = Groups { nodes, is_complete: true };
+            self.groups.change(|groups| {
+                // Not where somebody was faster, or the file shows another state by now.
+                let is_the_same = groups.nodes.first().is_some_and(|it| Arc::ptr_eq(it, &root));
+                if is_the_same && !groups.is_complete {
+                    groups.clone_from(&all);
+                }
+            });
         }
-        drop(groups);
-        Ok(self.groups.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The dimension of that id, of whichever group.
@@ -481,10 +531,10 @@ impl OpenFile {
     }
 
     /// Takes in a dimension that was just defined.
-    pub(crate) fn add_dimension(&self, node: DimensionNode) {
-        self.hear_none(&node.dimension);
+    pub(crate) fn add_dimension(&self, id: c_int, node: DimensionNode) {
+        self.hear_none(id);
         let mut dimensions = self.dimensions.write().unwrap_or_else(PoisonError::into_inner);
-        dimensions.insert(node.dimension.id(), node);
+        dimensions.insert(id, node);
     }
 
     /// Whether a variable, a group or a type of the group has that name, which only one of them can have.
@@ -522,7 +572,7 @@ impl OpenFile {
                 Some(writer) => writer.find_dimension(dimension.name())?,
                 None => None,
             };
-            let id = dimension.id();
+            let id = dimension.id()?;
             let (group, dimension) = (group.number, dimension.clone());
             dimensions.insert(id, DimensionNode { group, dimension, handle });
         }

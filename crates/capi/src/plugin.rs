@@ -16,13 +16,15 @@ use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{MutexGuard, PoisonError};
 
 use isotach_codec::foreign::{ForeignEncoder, ForeignFilter, look_up_with};
 use isotach_codec::{ChunkType, ErrorKind};
 use libloading::Library;
 
 use self::hdf5::{Ask, Hdf5};
+use isotach::sync::{Kept, Mutex, OnceLock};
+
 use crate::boundary::{answer, list, put};
 use crate::status::{Outcome, Status};
 
@@ -72,7 +74,7 @@ struct Plugin {
 
 /// Held while a function of a plugin runs.
 fn running() -> MutexGuard<'static, ()> {
-    static RUNNING: Mutex<()> = Mutex::new(());
+    static RUNNING: Mutex<()> = Mutex::fixed(());
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -134,35 +136,32 @@ impl ForeignEncoder for Plugin {
     }
 }
 
-/// What was looked for, and where.
-struct Plugins {
-    folders: Vec<PathBuf>,
-    /// By number; `None` for a filter that no plugin has.
-    known: HashMap<u16, Option<&'static Plugin>>,
+/// Where the program says that plugins are; `None` where it does not.
+static FOLDERS: Kept<Option<Vec<PathBuf>>> = Kept::fixed(None, None);
+
+/// Where plugins are looked for: if the program does not say, where the environment does.
+fn folders() -> Vec<PathBuf> {
+    FOLDERS.read().clone().unwrap_or_else(|| match std::env::var_os("HDF5_PLUGIN_PATH") {
+        Some(folders) => std::env::split_paths(&folders).collect(),
+        None => vec![PathBuf::from(DEFAULT_FOLDER)],
+    })
 }
 
-fn plugins() -> MutexGuard<'static, Plugins> {
-    static PLUGINS: LazyLock<Mutex<Plugins>> = LazyLock::new(|| {
-        let folders = match std::env::var_os("HDF5_PLUGIN_PATH") {
-            Some(folders) => std::env::split_paths(&folders).collect(),
-            None => vec![PathBuf::from(DEFAULT_FOLDER)],
-        };
-        Mutex::new(Plugins { folders, known: HashMap::new() })
-    });
-    PLUGINS.lock().unwrap_or_else(PoisonError::into_inner)
+/// The plugins that were looked for, by number; `None` for a filter that none has.
+type Known = HashMap<u16, Option<&'static Plugin>>;
+
+fn known() -> MutexGuard<'static, Known> {
+    static KNOWN: OnceLock<Mutex<Known>> = OnceLock::new();
+    let known = KNOWN.get_or_init(Mutex::default);
+    known.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Has the codecs look for plugins.
 pub(crate) fn be_looked_for() {
     look_up_with(|id| {
-        let mut plugins = plugins();
-        let found = match plugins.known.get(&id) {
-            Some(found) => *found,
-            None => {
-                let found = plugins.folders.iter().find_map(|folder| find_in(folder, id));
-                *plugins.known.entry(id).or_insert(found)
-            }
-        };
+        let mut known = known();
+        let find = || folders().iter().find_map(|folder| find_in(folder, id));
+        let found = known.entry(id).or_insert_with(find);
         found.map(|plugin| plugin as &dyn ForeignFilter)
     });
 }
@@ -227,7 +226,7 @@ pub struct PluginList {
 pub unsafe extern "C" fn nc_plugin_path_ndirs(count: *mut usize) -> c_int {
     answer(|| {
         // SAFETY: the caller's place for a count.
-        unsafe { put(count, plugins().folders.len()) };
+        unsafe { put(count, self::folders().len()) };
         Ok(())
     })
 }
@@ -239,8 +238,8 @@ pub unsafe extern "C" fn nc_plugin_path_get(folders: *mut PluginList) -> c_int {
     answer(|| {
         // SAFETY: NULL or the caller's list.
         let Some(wanted) = (unsafe { folders.as_mut() }) else { return Ok(()) };
-        let plugins = plugins();
-        wanted.count = plugins.folders.len();
+        let found = self::folders();
+        wanted.count = found.len();
         if wanted.count > 0 && wanted.folders.is_null() {
             // SAFETY: memory for as many pointers as there are folders.
             wanted.folders = unsafe { libc::calloc(wanted.count, size_of::<*mut c_char>()) }.cast();
@@ -248,7 +247,7 @@ pub unsafe extern "C" fn nc_plugin_path_get(folders: *mut PluginList) -> c_int {
                 return Err(Status::ENOMEM);
             }
         }
-        for (index, folder) in plugins.folders.iter().enumerate() {
+        for (index, folder) in found.iter().enumerate() {
             let name = crate::stock::allocate_text(folder.as_os_str().as_bytes());
             // SAFETY: the caller's vector, or the one above, has room for all folders.
             unsafe { wanted.folders.add(index).write(name) };
@@ -275,9 +274,8 @@ pub unsafe extern "C" fn nc_plugin_path_set(folders: *const PluginList) -> c_int
             Ok(PathBuf::from(std::ffi::OsString::from_vec(name.into_bytes())))
         };
         let folders = names.iter().map(folder).collect::<Outcome<Vec<_>>>()?;
-        let mut plugins = plugins();
-        plugins.folders = folders;
-        plugins.known.retain(|_, found| found.is_some());
+        FOLDERS.change(|said| *said = Some(folders.clone()));
+        known().retain(|_, found| found.is_some());
         Ok(())
     })
 }

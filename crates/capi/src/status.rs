@@ -3,10 +3,13 @@
 use std::ffi::c_int;
 use std::io;
 
+use isotach::error::OtherFileReason;
 use isotach::model::convert::ConvertError;
 use isotach::model::names::NameFault;
 use isotach::model::selection::SelectionError;
 use isotach::{DefinitionFault, Error, ErrorKind};
+
+use crate::moving;
 
 /// What a call ends with: a value, or the number that it returns.
 pub(crate) type Outcome<T = ()> = Result<T, Status>;
@@ -130,9 +133,13 @@ statuses! {
 
 /// netCDF's number for what the engine says.
 pub(crate) fn status_of(error: &Error) -> Status {
+    if error.kind.is_changed() {
+        return moving::changed(&error.file);
+    }
     match &error.kind {
         ErrorKind::Open(source) => status_of_opening(source),
         ErrorKind::InUse { .. } => Status(libc::EAGAIN),
+        ErrorKind::Changed => moving::changed(&error.file),
         ErrorKind::OtherFormat { format: "HDF4" } => Status::ENOTBUILT,
         ErrorKind::UnknownFormat { .. } | ErrorKind::OtherFormat { .. } => Status::ENOTNC,
         ErrorKind::Storage { source, .. } | ErrorKind::Write { source, .. } => status_of_io(source),
@@ -153,7 +160,12 @@ pub(crate) fn status_of(error: &Error) -> Status {
         ErrorKind::Convert(ConvertError::NotANumber) => Status::EBADTYPE,
         ErrorKind::Convert(ConvertError::Length { .. }) => Status::EINVAL,
         ErrorKind::Destination { .. } | ErrorKind::Source { .. } => Status::EINVAL,
+        ErrorKind::OtherFile { reason: OtherFileReason::NotAllowed { .. }, .. } => {
+            Status(libc::EACCES)
+        }
         ErrorKind::OtherFile { .. } => Status::EHDFERR,
+        ErrorKind::Setting { .. } => Status::EINVAL,
+        ErrorKind::MissingBytes { .. } => Status::ETRUNC,
         ErrorKind::Limit { .. } => Status::ENOMEM,
         ErrorKind::Format(_) => Status::EVARSIZE,
     }
@@ -234,7 +246,9 @@ fn status_of_definition(fault: &DefinitionFault) -> Status {
         DefinitionFault::UnlimitedNotFirst => Status::EUNLIMPOS,
         DefinitionFault::DimensionLength { .. } => Status::EDIMSIZE,
         DefinitionFault::NeedsChunks => Status::EINVAL,
-        DefinitionFault::ChunkShape { .. } => Status::EBADCHUNK,
+        DefinitionFault::ChunkShape { .. } | DefinitionFault::ChunkBytes { .. } => {
+            Status::EBADCHUNK
+        }
         DefinitionFault::Filter(_) => Status::EFILTER,
         DefinitionFault::FillValue => Status::EBADTYPE,
         DefinitionFault::Quantization(_) => Status::EINVAL,

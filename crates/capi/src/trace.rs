@@ -13,11 +13,12 @@ use std::ffi::c_int;
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{MutexGuard, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use isotach::model::selection::{Axis, Selection};
 use isotach::plan::layout::{Chunked, DecodeCount, Placement};
+use isotach::sync::{Mutex, OnceLock};
 use isotach::{Format, Variable};
 use serde_json::{Map, Value, json};
 
@@ -29,14 +30,19 @@ const VERSION: u32 = 1;
 const BUFFER_BYTES: usize = 64 << 10;
 
 /// The trace of this program, where there is to be one.
-static TRACER: LazyLock<Option<Tracer>> = LazyLock::new(|| {
-    let path = std::env::var_os("ISOTACH_TRACE").filter(|path| !path.is_empty())?;
-    let tracer = Tracer::new(Path::new(&path));
-    if tracer.is_none() {
-        eprintln!("isotach: cannot write the trace {}", path.display());
-    }
-    tracer
-});
+static TRACER: OnceLock<Option<Tracer>> = OnceLock::new();
+
+fn tracer() -> Option<&'static Tracer> {
+    let made = TRACER.get_or_init(|| {
+        let path = std::env::var_os("ISOTACH_TRACE").filter(|path| !path.is_empty())?;
+        let tracer = Tracer::new(Path::new(&path));
+        if tracer.is_none() {
+            eprintln!("isotach: cannot write the trace {}", path.display());
+        }
+        tracer
+    });
+    made.as_ref()
+}
 
 thread_local! {
     /// The call that this thread is in; calls that it makes are part of it. Gone when the thread ends, while files
@@ -46,12 +52,16 @@ thread_local! {
 
 struct Tracer {
     begun: Instant,
+    sink: File,
     state: Mutex<State>,
 }
 
+/// A forked process begins without the files of its parent where another thread was telling something at that moment.
+#[derive(Default)]
 struct State {
-    sink: File,
-    /// Lines that are not in the file yet.
+    /// The process that tells.
+    process: u32,
+    /// Lines of that process that are not in the file yet.
     lines: Vec<u8>,
     /// By id.
     files: HashMap<c_int, Traced>,
@@ -91,12 +101,12 @@ pub(crate) struct Call {
 
 /// True where this program is traced.
 pub(crate) fn is_on() -> bool {
-    TRACER.is_some()
+    tracer().is_some()
 }
 
 /// Begins a call, where this program is traced.
 pub(crate) fn begin() -> Option<Call> {
-    let tracer = TRACER.as_ref()?;
+    let tracer = tracer()?;
     let begun = PROGRESS.try_with(|progress| {
         let mut progress = progress.borrow_mut();
         if progress.is_some() {
@@ -110,7 +120,7 @@ pub(crate) fn begin() -> Option<Call> {
 
 /// Tells that this call opens or creates a file.
 pub(crate) fn opened(file: &OpenFile) {
-    let Some(tracer) = TRACER.as_ref() else { return };
+    let Some(tracer) = tracer() else { return };
     let mut state = tracer.state();
     state.last += 1;
     let traced = Traced { number: state.last, variables: HashSet::new() };
@@ -140,7 +150,7 @@ pub(crate) fn access(
     selection: &Selection,
     bytes: usize,
 ) {
-    let Some(tracer) = TRACER.as_ref() else { return };
+    let Some(tracer) = tracer() else { return };
     let array = variable.array().ok();
     let chunked = array.as_ref().and_then(|array| match &array.layout.placement {
         Placement::Chunked(chunked) => Some(chunked),
@@ -164,7 +174,7 @@ pub(crate) fn access(
 }
 
 fn note(kind: &'static str, file: c_int, told: Value, decoded: Option<(DecodeCount, u64)>) {
-    let (Some(tracer), Value::Object(told)) = (TRACER.as_ref(), told) else { return };
+    let (Some(tracer), Value::Object(told)) = (tracer(), told) else { return };
     let _gone = PROGRESS.try_with(|progress| {
         let mut progress = progress.borrow_mut();
         let Some(Progress { begun, event }) = &mut *progress else { return };
@@ -229,18 +239,18 @@ impl Tracer {
     /// Begins a trace; several programs may have one in the same file.
     fn new(path: &Path) -> Option<Self> {
         let sink = File::options().append(true).create(true).open(path).ok()?;
-        let mut state = State { sink, lines: Vec::new(), files: HashMap::new(), last: 0 };
         let arguments: Vec<_> =
             std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let told =
             json!({ "version": VERSION, "arguments": arguments, "time": since.as_secs_f64() });
+        let tracer = Self { begun: Instant::now(), sink, state: Mutex::default() };
         if let Value::Object(told) = told {
-            state.tell("begin", None, told);
+            tracer.state().tell("begin", None, told);
         }
         // SAFETY: a function that may run at the end of the program, when no other thread calls the library.
         unsafe { libc::atexit(store_at_exit) };
-        Some(Self { begun: Instant::now(), state: Mutex::new(state) })
+        Some(tracer)
     }
 
     fn tell(&self, event: Event, begun: Instant, status: c_int) {
@@ -257,19 +267,28 @@ impl Tracer {
         state.tell(kind, Some(number), told);
         if kind == "close" {
             state.files.remove(&file);
-            state.store();
+            state.store(&self.sink);
+        } else if state.lines.len() >= BUFFER_BYTES {
+            state.store(&self.sink);
         }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let process = std::process::id();
+        if state.process != process {
+            // Those of the process that forked, which stores them itself.
+            state.lines.clear();
+            state.process = process;
+        }
+        state
     }
 }
 
 /// Stores the lines of programs that do not close their files.
 extern "C" fn store_at_exit() {
-    if let Some(tracer) = TRACER.as_ref() {
-        tracer.state().store();
+    if let Some(tracer) = tracer() {
+        tracer.state().store(&tracer.sink);
     }
 }
 
@@ -306,7 +325,7 @@ impl State {
     fn tell(&mut self, kind: &str, file: Option<u64>, told: Map<String, Value>) {
         let mut line = Map::new();
         line.insert("event".to_owned(), kind.into());
-        line.insert("process".to_owned(), std::process::id().into());
+        line.insert("process".to_owned(), self.process.into());
         if let Some(file) = file {
             line.insert("file".to_owned(), file.into());
         }
@@ -314,15 +333,12 @@ impl State {
         if serde_json::to_writer(&mut self.lines, &line).is_ok() {
             self.lines.push(b'\n');
         }
-        if self.lines.len() >= BUFFER_BYTES {
-            self.store();
-        }
     }
 
     /// Puts whole lines into the file with one call, so that those of several programs do not mix.
-    fn store(&mut self) {
+    fn store(&mut self, mut sink: &File) {
         // The program's own work is not to fail because its trace cannot be written.
-        let _ = self.sink.write_all(&self.lines);
+        let _ = sink.write_all(&self.lines);
         self.lines.clear();
     }
 }

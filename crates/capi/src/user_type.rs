@@ -56,9 +56,9 @@ pub unsafe extern "C" fn nc_def_compound(
     name: *const c_char,
     id: *mut c_int,
 ) -> c_int {
-    let class = TypeClass::Compound(Vec::new());
+    let class = || TypeClass::Compound(Vec::new());
     // SAFETY: the caller's string and place for an id.
-    answer(|| unsafe { define(group, name, class, |_| some_bytes(size), id) })
+    answer(|| unsafe { define(group, name, class(), |_| some_bytes(size), id) })
 }
 
 /// Defines a type of elements that are so many bytes.
@@ -94,9 +94,9 @@ pub unsafe extern "C" fn nc_def_enum(
     name: *const c_char,
     id: *mut c_int,
 ) -> c_int {
-    let class = TypeClass::Enum { base, members: Vec::new() };
+    let class = || TypeClass::Enum { base, members: Vec::new() };
     // SAFETY: the caller's string and place for an id.
-    answer(|| unsafe { define(group, name, class, |file| file.element_size(base), id) })
+    answer(|| unsafe { define(group, name, class(), |file| file.element_size(base), id) })
 }
 
 /// Adds a member to a compound type.

@@ -176,7 +176,7 @@ pub unsafe extern "C" fn nc_inq_var(
             // SAFETY: the caller's place for a count.
             unsafe { put(dimension_count, counted(along.len())?) };
             if !dimensions.is_null() {
-                let ids: Vec<c_int> = along.iter().map(Dimension::id).collect();
+                let ids = along.iter().map(Dimension::id).collect::<Result<Vec<c_int>, _>>()?;
                 // SAFETY: the caller's places for as many ids as there are.
                 unsafe { put_list(dimensions, &ids) };
             }

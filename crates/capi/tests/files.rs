@@ -198,7 +198,10 @@ fn abort_goes_back_to_where_define_mode_began() {
         // In data mode it is as good as `nc_close`.
         assert_eq!(put(id, 1, 7), 0);
         call(nc_abort, id);
-        assert_eq!(get(open(&path, 0).unwrap(), 1), Ok(7));
+        let reading = open(&path, 0).unwrap();
+        assert_eq!(get(reading, 1), Ok(7));
+        // What this process reads is not replaced.
+        call(nc_close, reading);
         // A new file is gone, also one that took the place of another.
         let id = create(&path, flags).unwrap();
         define(id, c"v");
@@ -251,6 +254,7 @@ fn a_reader_sees_what_was_stored_when_it_looks_again() {
         call(nc_sync, reading);
         assert_eq!(counts(reading), (1, 2));
         call(nc_close, writing);
+        call(nc_sync, reading);
         // A file that is gone is as it was found.
         std::fs::remove_file(&path).unwrap();
         call(nc_sync, reading);
@@ -273,7 +277,7 @@ fn shared_classic_files_have_what_was_just_written() {
 }
 
 #[test]
-fn locks_of_other_processes_are_for_netcdf4() {
+fn what_another_process_writes_is_refused() {
     for flags in FORMATS {
         let (_folder, path) = new_file();
         write_one(&path, flags);
@@ -284,11 +288,35 @@ fn locks_of_other_processes_are_for_netcdf4() {
         assert_eq!(get(open(&path, 0).unwrap(), 0), Ok(5));
         let (opened, created) = (open(&path, NC_WRITE), create(&path, flags));
         if flags & NC_NETCDF4 == 0 {
-            call(nc_close, opened.unwrap());
-            call(nc_close, created.unwrap());
+            assert_eq!((opened, created), (status(libc::EAGAIN), status(libc::EAGAIN)));
+            // Programs that have agreed on who writes what.
+            call(nc_close, open(&path, NC_WRITE | NC_SHARE).unwrap());
         } else {
-            assert_eq!(opened, Err(Status::EHDFERR));
-            assert_eq!(created, status(libc::EACCES));
+            assert_eq!((opened, created), (Err(Status::EHDFERR), status(libc::EACCES)));
+        }
+        drop(other);
+        assert_eq!(get(open(&path, 0).unwrap(), 0), Ok(5));
+    }
+}
+
+#[test]
+fn what_is_open_for_reading_is_read_on_when_another_takes_its_place() {
+    for flags in FORMATS {
+        for new in FORMATS {
+            let (_folder, path) = new_file();
+            write_one(&path, flags);
+            let reading = open(&path, 0).unwrap();
+            let created = create(&path, new);
+            if flags & new & NC_NETCDF4 == 0 {
+                define(created.unwrap(), c"v");
+                call(nc_close, created.unwrap());
+            } else {
+                // As HDF5 has it, which knows of its own files only.
+                assert_eq!(created, status(libc::EACCES));
+            }
+            assert_eq!(get(reading, 0), Ok(5));
+            call(nc_close, reading);
+            call(nc_close, create(&path, new).unwrap());
         }
     }
 }

@@ -5,12 +5,25 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use clap::Args;
-use isotach::{CreateOptions, EditOptions, File, Format, Group, Overwrite};
+use isotach::model::selection::Selection;
+use isotach::{Copied, CreateOptions, CutChunks, EditOptions, File, Format, Group, Overwrite};
 
 use crate::error::{CliError, Result};
 use crate::generate::Kind;
 use crate::progress::Progress;
+use crate::reading::ReadOptions;
 use crate::size;
+
+/// Exit code where the copy is complete but for what `--leave-out` left out.
+const LEFT_OUT: i32 = 4;
+
+/// For the help text.
+pub(crate) const EXIT_CODES: &str = "\
+Exit codes:
+  0  all was copied
+  1  something could not be copied, and there is no copy
+  2  the command was not understood
+  4  with --leave-out: all was copied but for what is told";
 
 /// Options of `isotach copy`.
 #[derive(Debug, Clone, Args)]
@@ -30,22 +43,24 @@ pub(crate) struct CopyOptions {
     /// Length of chunks along dimensions; without a length the whole dimension
     #[arg(short, value_name = "DIM/LEN,...", value_delimiter = ',', value_parser = chunk_len)]
     chunks: Vec<(String, Option<u64>)>,
-    /// Leave out what cannot be read, and what the new kind of file cannot hold; it is told on standard
-    /// error
+    /// Leave out what cannot be read, and what the new kind of file cannot hold; a variable keeps what can be read
+    /// of it, and the rest has the fill value. It is told on standard error, and the exit code is 4
     #[arg(long)]
     leave_out: bool,
     /// Do not keep others from writing the new file meanwhile, where locks do not work
     #[arg(long)]
     no_lock: bool,
+    #[command(flatten)]
+    read: ReadOptions,
     /// The file
     pub(crate) file: OsString,
     /// The new file; one that is there is replaced when the copy is complete
     new: OsString,
 }
 
-/// Copies the file.
-pub(crate) fn run(options: &CopyOptions) -> Result<()> {
-    let from = File::open(&options.file)?;
+/// Copies the file; the exit code.
+pub(crate) fn run(options: &CopyOptions) -> Result<i32> {
+    let from = options.read.open(&options.file)?;
     if let Some((unknown, _)) = unknown_dimension(&from.root(), &options.chunks)? {
         return Err(CliError::NoDimension(unknown.clone()));
     }
@@ -71,18 +86,50 @@ pub(crate) fn run(options: &CopyOptions) -> Result<()> {
     let progress = Progress::of(|| value_bytes(&from.root()).unwrap_or(0));
     let copied = isotach::copy(&from, &writer, &copy, &mut |bytes| progress.advance(bytes));
     drop(progress);
-    let left_out = match copied {
-        Ok(left_out) => left_out,
+    let copied = match copied {
+        Ok(copied) => copied,
         Err(error) => {
             writer.discard()?;
             return Err(error.into());
         }
     };
     writer.close()?;
-    for left_out in left_out {
+    tell(&copied);
+    Ok(if copied.left_out.is_empty() && copied.gaps.is_empty() { 0 } else { LEFT_OUT })
+}
+
+/// Tells on standard error what is otherwise than in the file that was copied.
+fn tell(copied: &Copied) {
+    for CutChunks { path, asked, used, element_bytes } in &copied.cut_chunks {
+        let bytes = asked.iter().fold(*element_bytes, |bytes, &len| bytes.saturating_mul(len));
+        let (asked, used, bytes) = (size::by(asked), size::by(used), size::shown(bytes));
+        eprintln!("isotach: note: {path}: chunks of {used}, not {asked} ({bytes})");
+    }
+    for left_out in &copied.left_out {
         eprintln!("isotach: left out {}: {}", left_out.path, left_out.reason.kind);
     }
-    Ok(())
+    for gap in &copied.gaps {
+        let (missing, of) = gap.elements;
+        let what = match gap.chunks {
+            Some((missing, of)) => format!("{missing} of {of} chunks"),
+            None => format!("{missing} of {of} elements"),
+        };
+        let places: Vec<String> = gap.places.iter().map(Selection::to_string).collect();
+        let places = places.join(", ");
+        eprintln!(
+            "isotach: {}: {what} cannot be read and have the fill value: {places}: {}",
+            gap.path, gap.reason.kind
+        );
+        debug_assert!(missing <= of);
+    }
+    if !copied.left_out.is_empty() || !copied.gaps.is_empty() {
+        let (objects, variables) = (copied.left_out.len(), copied.gaps.len());
+        let elements = copied.gaps.iter().fold(0u64, |sum, gap| sum.saturating_add(gap.elements.0));
+        eprintln!(
+            "isotach: the copy is complete but for {objects} objects, and {elements} elements of \
+             {variables} variables"
+        );
+    }
 }
 
 /// The new file's format. Where compression or chunks are asked of a classic file, it is one that has them, as

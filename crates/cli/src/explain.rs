@@ -5,14 +5,15 @@ use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use isotach::Variable;
 use isotach::model::selection::{Indexed, ParseIndexError, Selection, parse_indices};
 use isotach::plan::layout::Placement;
 use isotach::plan::{Plan, Summary};
 use isotach::read::Array;
-use isotach::{File, Variable};
 use serde_json::json;
 
 use crate::error::Result;
+use crate::reading::ReadOptions;
 use crate::{progress, size};
 
 /// Bytes that memory or the page cache delivers in a second, on one core.
@@ -31,6 +32,8 @@ pub(crate) struct ExplainOptions {
     /// As JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    read: ReadOptions,
     /// The file
     pub(crate) file: OsString,
     /// The variable, with a selection as in Python: `var`, `group/var[0]`, `var[0:10,::2,...]`
@@ -53,7 +56,7 @@ pub(crate) fn run(options: &ExplainOptions, sink: &mut dyn Write) -> Result<()> 
         },
         None => (options.what.as_str(), ""),
     };
-    let file = File::open(&options.file)?;
+    let file = options.read.open_for_one(&options.file)?;
     let variable = file.variable(name)?;
     let array = variable.array()?;
     let indexed = Selection::from_indices(&parse_indices(indices)?, &array.shape)?;

@@ -9,10 +9,11 @@ use comfy_table::{
 };
 use isotach::model::{UserClass, UserType};
 use isotach::plan::layout::Placement;
-use isotach::{Dimension, File, FilterUse, Format, Group, StorageKind, Variable};
+use isotach::{Dimension, FilterUse, Format, Group, Readable, StorageKind, Variable};
 use serde_json::{Value, json};
 
 use crate::error::Result;
+use crate::reading::ReadOptions;
 use crate::size;
 
 /// Lists of names are broken into lines of about this length.
@@ -29,6 +30,8 @@ pub(crate) struct InfoOptions {
     /// As JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    read: ReadOptions,
     /// The file
     pub(crate) file: OsString,
 }
@@ -38,6 +41,7 @@ struct Row {
     name: String,
     type_name: String,
     dimensions: Vec<Dimension>,
+    shape: Vec<u64>,
     kind: &'static str,
     chunk_shape: Option<Vec<u64>>,
     filters: Vec<FilterUse>,
@@ -47,7 +51,7 @@ struct Row {
 
 /// Shows the file on `sink`.
 pub(crate) fn run(options: &InfoOptions, sink: &mut dyn Write) -> Result<()> {
-    let file = File::open(&options.file)?;
+    let file = options.read.open(&options.file)?;
     let format = format_name(file.format()?);
     let file_bytes = std::fs::metadata(&options.file).map_or(0, |metadata| metadata.len());
     if options.json {
@@ -79,7 +83,7 @@ pub(crate) fn format_name(format: Format) -> &'static str {
 }
 
 fn show_group(group: &Group, sink: &mut dyn Write) -> Result<()> {
-    let rows: Vec<Row> = group.variables()?.iter().map(Row::new).collect();
+    let rows = group.variables()?.iter().map(Row::new).collect::<isotach::Result<Vec<Row>>>()?;
     let dimensions = group.dimensions()?;
     let attribute_count = group.attributes()?.len();
     let left_out = group.left_out()?;
@@ -87,7 +91,8 @@ fn show_group(group: &Group, sink: &mut dyn Write) -> Result<()> {
     let attributes = size::counted(attribute_count as u64, "attribute");
     writeln!(sink, "{}  ({attributes})", group.path())?;
     if !dimensions.is_empty() {
-        let shown: Vec<String> = dimensions.iter().map(dimension_text).collect();
+        let shown = dimensions.iter().map(dimension_text);
+        let shown = shown.collect::<isotach::Result<Vec<String>>>()?;
         write_wrapped(sink, "  dimensions: ", &shown)?;
     }
     let types = group.types()?;
@@ -131,12 +136,21 @@ fn table(rows: &[Row]) -> Table {
 
 impl Row {
     /// What can be told of a variable. What is broken is left empty: `isotach check` says why.
-    fn new(variable: &Variable) -> Self {
-        let storage = variable.storage().ok();
-        let array = variable.array().ok();
+    ///
+    /// # Errors
+    /// Storage failed.
+    fn new(variable: &Variable) -> isotach::Result<Self> {
+        let storage = variable.storage().readable()?;
+        let array = variable.array().readable()?;
+        let dimensions =
+            variable.dimensions().readable()?.map_or_else(Vec::new, |all| all.to_vec());
+        let stored_bytes = match &array {
+            Some(array) => size::stored_bytes(array).readable()?,
+            None => None,
+        };
         let is_external = array
             .as_ref()
-            .is_some_and(|array| matches!(array.layout.placement, Placement::External(_)));
+            .is_some_and(|array| matches!(array.layout.placement, Placement::External { .. }));
         let kind = storage.as_ref().map_or("?", |storage| match storage.kind {
             StorageKind::Contiguous if is_external => "external",
             StorageKind::Contiguous => "contiguous",
@@ -145,16 +159,17 @@ impl Row {
             StorageKind::Virtual => "virtual",
             StorageKind::Unknown => "unknown",
         });
-        Self {
+        Ok(Self {
             name: variable.name().to_owned(),
             type_name: variable.data_type().name().to_owned(),
-            dimensions: variable.dimensions().map_or_else(|_| Vec::new(), |all| all.to_vec()),
+            shape: dimensions.iter().map(Dimension::len).collect::<isotach::Result<_>>()?,
+            dimensions,
             kind,
             chunk_shape: storage.as_ref().and_then(|storage| storage.chunk_shape.clone()),
             filters: storage.map_or_else(Vec::new, |storage| storage.filters.clone()),
-            stored_bytes: array.as_ref().and_then(|array| size::stored_bytes(array).ok()),
+            stored_bytes,
             logical_bytes: array.as_ref().and_then(|array| size::logical_bytes(array)),
-        }
+        })
     }
 
     /// How many times smaller the stored bytes are.
@@ -166,7 +181,6 @@ impl Row {
     }
 
     fn cells(&self) -> [String; COLUMNS.len()] {
-        let lengths: Vec<u64> = self.dimensions.iter().map(Dimension::len).collect();
         let storage = match &self.chunk_shape {
             Some(chunk_shape) => format!("chunks {}", size::by(chunk_shape)),
             None => self.kind.to_owned(),
@@ -178,7 +192,7 @@ impl Row {
             self.name.clone(),
             self.type_name.clone(),
             dimensions.join(", "),
-            size::by(&lengths),
+            size::by(&self.shape),
             storage,
             filters.join(", "),
             self.stored_bytes.map_or_else(|| "?".to_owned(), size::shown),
@@ -194,7 +208,7 @@ impl Row {
             "name": self.name,
             "type": self.type_name,
             "dimensions": self.dimensions.iter().map(Dimension::path).collect::<Vec<_>>(),
-            "shape": self.dimensions.iter().map(Dimension::len).collect::<Vec<_>>(),
+            "shape": self.shape,
             "storage": self.kind,
             "chunk_shape": self.chunk_shape,
             "filters": filters.collect::<Vec<_>>(),
@@ -206,13 +220,15 @@ impl Row {
 }
 
 fn group_json(root: &Group) -> Result<Value> {
-    let variables: Vec<Value> =
-        root.variables()?.iter().map(|variable| Row::new(variable).json()).collect();
+    let variables = root.variables()?;
+    let variables = variables.iter().map(|variable| Ok(Row::new(variable)?.json()));
+    let variables = variables.collect::<Result<Vec<Value>>>()?;
     let dimensions = root.dimensions()?;
     let dimensions = dimensions.iter().map(|dimension| {
-        let (len, unlimited) = (dimension.len(), dimension.is_unlimited());
-        json!({ "name": dimension.name(), "length": len, "unlimited": unlimited })
+        let (len, unlimited) = (dimension.len()?, dimension.is_unlimited());
+        Ok(json!({ "name": dimension.name(), "length": len, "unlimited": unlimited }))
     });
+    let dimensions = dimensions.collect::<Result<Vec<Value>>>()?;
     let types = root.types()?;
     let types = types.iter().map(|user| json!({ "name": user.name, "class": class_name(user) }));
     let left_out = root.left_out()?;
@@ -225,7 +241,7 @@ fn group_json(root: &Group) -> Result<Value> {
     Ok(json!({
         "path": root.path(),
         "attributes": attributes.iter().map(|attribute| attribute.name()).collect::<Vec<_>>(),
-        "dimensions": dimensions.collect::<Vec<_>>(),
+        "dimensions": dimensions,
         "types": types.collect::<Vec<_>>(),
         "variables": variables,
         "left_out": left_out.collect::<Vec<_>>(),
@@ -246,9 +262,9 @@ fn type_text(user: &UserType) -> String {
     format!("{} ({})", user.name, class_name(user))
 }
 
-fn dimension_text(dimension: &Dimension) -> String {
+fn dimension_text(dimension: &Dimension) -> isotach::Result<String> {
     let unlimited = if dimension.is_unlimited() { " (unlimited)" } else { "" };
-    format!("{} = {}{unlimited}", dimension.name(), dimension.len())
+    Ok(format!("{} = {}{unlimited}", dimension.name(), dimension.len()?))
 }
 
 fn filter_text(filter: &FilterUse) -> String {

@@ -11,6 +11,7 @@ mod explain;
 pub mod generate;
 mod info;
 mod progress;
+mod reading;
 mod size;
 mod slabs;
 mod trace;
@@ -31,7 +32,8 @@ Exit codes:
   0  all went well
   1  the file, or what was asked of it, is not as it should be; part of it may have been shown
   2  the command was not understood
-  3  check: the file cannot be opened";
+  3  check: the file cannot be opened
+  4  copy --leave-out: all was copied but for what is told";
 
 /// Looks at netCDF-4, classic netCDF and HDF5 files, and makes them.
 #[derive(Parser)]
@@ -61,6 +63,7 @@ enum Command {
     Check(check::CheckOptions),
     /// The file that a text in CDL describes, as ncgen makes it
     Generate(generate::GenerateOptions),
+    #[command(after_help = copy::EXIT_CODES)]
     /// Copies a file, also into another kind, with other chunks or other compression
     Copy(copy::CopyOptions),
     /// What programs did to their files, from a trace that ISOTACH_TRACE had them write
@@ -124,7 +127,7 @@ fn run(command: Command, output: &mut dyn Write) -> error::Result<i32> {
         Command::Info(options) => info::run(&options, output).map(|()| 0),
         Command::Explain(options) => explain::run(&options, output).map(|()| 0),
         Command::Check(options) => check::run(&options, output),
-        Command::Copy(options) => copy::run(&options).map(|()| 0),
+        Command::Copy(options) => copy::run(&options),
         Command::Trace(options) => trace::run(&options, output).map(|()| 0),
         Command::Dump { options, help: _ } => dump::run(&options, output).map(|()| 0),
         Command::Generate(options) => generate::run(&options).map(|()| 0),

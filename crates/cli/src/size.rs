@@ -19,7 +19,7 @@ pub(crate) fn stored_bytes(array: &Array) -> Result<u64> {
     match &array.layout.placement {
         Placement::Unallocated | Placement::Virtual(_) => Ok(0),
         Placement::Inline(bytes) => Ok(bytes.len() as u64),
-        Placement::Strided { .. } | Placement::External(_) => Ok(stored),
+        Placement::Strided { .. } | Placement::External { .. } => Ok(stored),
         Placement::Chunked(chunked) => {
             let mut sum = 0u64;
             chunked.index.for_each(&mut |_, place| {

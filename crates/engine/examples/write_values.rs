@@ -143,8 +143,10 @@ fn compressed(path: &Path, mib: u64, part: &str) -> Outcome {
 }
 
 fn target(path: &Path) -> isotach::Result<Target> {
+    // Each one is written to a new file; there may be none yet.
+    let _ = std::fs::remove_file(path);
     Ok(Target {
-        storage: Arc::new(WritableFile::open(path, Creation::Truncate, false)?),
+        storage: Arc::new(WritableFile::open(path, Creation::New, false)?),
         space: Arc::new(End(AtomicU64::new(0))),
         file: path.to_string_lossy().into(),
         path: "/v".into(),

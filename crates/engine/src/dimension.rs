@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::error::Result;
 use crate::mapping::DimensionMapping;
 
 /// A dimension: a name and a length that variables share. Cheap to clone.
@@ -32,13 +33,19 @@ impl Dimension {
 
     /// Present length: for an unlimited dimension the largest extent of any variable along it, for
     /// which the first question looks at all variables of its group and below.
-    pub fn len(&self) -> u64 {
+    ///
+    /// # Errors
+    /// Storage failed.
+    pub fn len(&self) -> Result<u64> {
         self.mapping.len()
     }
 
     /// True where no element is along it.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
+    ///
+    /// # Errors
+    /// As [`Dimension::len`].
+    pub fn is_empty(&self) -> Result<bool> {
+        Ok(self.len()? == 0)
     }
 
     /// True where it can grow.
@@ -52,20 +59,14 @@ impl Dimension {
         self.mapping.is_foreign()
     }
 
-    /// Its number, unique in the file (netCDF's dimid).
-    pub fn id(&self) -> i32 {
+    /// Its number, unique in the file (netCDF's dimid), for which the first question may look at all groups.
+    ///
+    /// # Errors
+    /// Storage failed.
+    pub fn id(&self) -> Result<i32> {
         self.mapping.id()
     }
 }
-
-impl PartialEq for Dimension {
-    fn eq(&self, other: &Self) -> bool {
-        let facts = |dimension: &Self| (dimension.is_unlimited(), dimension.id(), dimension.len());
-        (self.name(), self.group()) == (other.name(), other.group()) && facts(self) == facts(other)
-    }
-}
-
-impl Eq for Dimension {}
 
 impl fmt::Debug for Dimension {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -5,6 +5,7 @@ use std::io;
 use std::sync::Arc;
 
 use crate::file::Format;
+use crate::storage::state::{ChangedSince, is_changed};
 
 /// The outcome of an operation on a file.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -30,8 +31,14 @@ pub enum ErrorKind {
     Open(Arc<io::Error>),
     /// The file cannot be written because somebody has it open.
     InUse { by: User },
+    /// The file has another state than when it was opened, and what was asked for of that one cannot be had any
+    /// more: [`File::refresh`](crate::File::refresh) shows its present state.
+    Changed,
     /// Storage failed to deliver bytes.
     Storage { address: u64, length_bytes: u64, source: Arc<io::Error> },
+    /// Values that should be at `address` are not in the file, which ends after `there_bytes` of `length_bytes`: it
+    /// was cut short, or never written to the end.
+    MissingBytes { address: u64, length_bytes: u64, there_bytes: u64 },
     /// Storage failed to take bytes, which are lost.
     Write { address: u64, length_bytes: u64, source: Arc<io::Error> },
     /// A commit failed: the last one is what the file has. As long as the file is open, a later
@@ -72,6 +79,8 @@ pub enum ErrorKind {
     Source { needed_bytes: u64, given_bytes: u64 },
     /// Data stands in another file which the options do not allow, or which cannot be opened.
     OtherFile { path: String, reason: OtherFileReason },
+    /// A setting of the environment has a value that it cannot have.
+    Setting { name: &'static str, value: String, expected: &'static str },
     /// More than a stated bound.
     Limit { what: &'static str, value: u64, limit: u64 },
     /// What is defined does not fit the version of the classic format.
@@ -109,6 +118,8 @@ pub enum DefinitionFault {
     NeedsChunks,
     /// Chunks that do not fit the variable.
     ChunkShape { chunk_shape: Vec<u64>, shape: Vec<u64> },
+    /// Chunks of more bytes than HDF5 can say.
+    ChunkBytes { chunk_shape: Vec<u64>, bytes: u64, limit: u64 },
     /// A filter that cannot be applied here.
     Filter(isotach_codec::Error),
     /// A fill value that is not one element of the variable's type.
@@ -128,6 +139,8 @@ pub enum DefinitionFault {
 pub enum User {
     /// This process, for writing.
     ThisProcess,
+    /// This process, for reading, where the file is to be emptied.
+    OwnReader,
     /// The process that this one was forked from, for writing.
     ParentProcess,
     /// Another process, for writing.
@@ -139,8 +152,9 @@ pub enum User {
 /// Why another file that this one refers to was not read.
 #[derive(Debug, Clone)]
 pub enum OtherFileReason {
-    /// `OpenOptions::other_files` is off.
-    NotAllowed,
+    /// `OpenOptions::allow_external` does not allow it. `real_path` is where it really lies, without symbolic
+    /// links; `None` where no other file is allowed, so that none was looked for.
+    NotAllowed { real_path: Option<Box<str>> },
     /// It could not be opened or read.
     Failed(Arc<io::Error>),
     /// It was opened, and what is referred to is not as it should be.
@@ -161,6 +175,17 @@ impl Error {
     }
 }
 
+impl ErrorKind {
+    /// Whether it is [`ErrorKind::Changed`], about this file or about another one that it refers to.
+    pub fn is_changed(&self) -> bool {
+        match self {
+            Self::Changed => true,
+            Self::OtherFile { reason: OtherFileReason::Failed(source), .. } => is_changed(source),
+            _ => false,
+        }
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.file)?;
@@ -178,11 +203,21 @@ impl fmt::Display for ErrorKind {
             Self::Storage { address, length_bytes, source } => {
                 write!(f, "reading {length_bytes} bytes at address {address}: {source}")
             }
+            Self::Changed => ChangedSince.fmt(f),
+            Self::MissingBytes { address, length_bytes, there_bytes } => write!(
+                f,
+                "values are missing: the file ends after {there_bytes} of their {length_bytes} bytes at address \
+                 {address}; missing_bytes (--missing-bytes, {}) reads zeros for them",
+                crate::settings::MISSING_BYTES
+            ),
             Self::InUse { by } => f.write_str(match by {
                 User::ThisProcess => "is being written by this process already",
+                User::OwnReader => {
+                    "is open for reading in this process: close it there, or keep it until the new one is closed"
+                }
                 User::ParentProcess => "is being written by the process that forked this one",
                 User::OtherWriter => "is being written by another process, which holds its flock",
-                User::OtherReader => "is locked (flock) by another process that reads it",
+                User::OtherReader => "is being read by another process, or may be",
             }),
             Self::Write { address, length_bytes, source } => {
                 write!(f, "writing {length_bytes} bytes at address {address}: {source}")
@@ -234,14 +269,23 @@ impl fmt::Display for ErrorKind {
                 write!(f, "{given_bytes} bytes are given, the selection needs {needed_bytes}")
             }
             Self::OtherFile { path, reason } => match reason {
-                OtherFileReason::NotAllowed => {
-                    write!(f, "refers to the file \"{path}\", and other files are not allowed")
+                OtherFileReason::NotAllowed { real_path: None } => {
+                    write!(f, "refers to the file \"{path}\", and allow_external allows none")
                 }
+                OtherFileReason::NotAllowed { real_path: Some(real_path) } => write!(
+                    f,
+                    "refers to the file \"{path}\", which is {real_path}, outside the file's own folder; \
+                     allow_external (--allow-external, {}) opens it",
+                    crate::settings::ALLOW_EXTERNAL
+                ),
                 OtherFileReason::Failed(source) => {
                     write!(f, "refers to the file \"{path}\": {source}")
                 }
                 OtherFileReason::Broken(why) => write!(f, "refers to the file \"{path}\": {why}"),
             },
+            Self::Setting { name, value, expected } => {
+                write!(f, "{name} is \"{value}\", and not {expected}")
+            }
             Self::Limit { what, value, limit } => {
                 write!(f, "{what} is {value}, the limit is {limit}")
             }
@@ -279,6 +323,9 @@ impl fmt::Display for DefinitionFault {
             Self::NeedsChunks => f.write_str("unlimited dimensions and filters need chunks"),
             Self::ChunkShape { chunk_shape, shape } => {
                 write!(f, "chunks of {chunk_shape:?} do not fit a variable of {shape:?}")
+            }
+            Self::ChunkBytes { chunk_shape, bytes, limit } => {
+                write!(f, "chunks of {chunk_shape:?} have {bytes} bytes, the most is {limit}")
             }
             Self::Filter(source) => source.fmt(f),
             Self::FillValue => f.write_str("the fill value is not one element of the type"),

@@ -9,10 +9,14 @@ use isotach_model::UserType;
 use crate::attribute::Attribute;
 use crate::dimension::Dimension;
 use crate::error::{Error, ErrorKind, Result};
+use crate::fault::Readable;
 use crate::mapping::{FileMapping, GroupMapping, hdf5};
-use crate::storage::Storage;
-use crate::storage::local::{LocalFile, Stamp};
+use crate::settings::{AllowExternal, MissingBytes};
+use crate::storage::{FileToken, LocalFile, Storage, state};
 use crate::variable::Variable;
+
+/// How often a file is opened anew because a writer commits meanwhile.
+const MOST_OPENINGS: u32 = 100;
 
 /// netCDF's formats, as `nc_inq_format` tells them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,26 +57,30 @@ pub struct LeftOut {
 }
 
 /// How to open a file.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct OpenOptions {
-    /// Whether external links, virtual data sets and external raw data may open other files.
-    pub other_files: bool,
+    /// Which other files external links, virtual data sets and external raw data may open; `None` for what the
+    /// environment's `ISOTACH_ALLOW_EXTERNAL` says, or else [`AllowExternal::OwnFolder`].
+    pub allow_external: Option<AllowExternal>,
+    /// What values are that a classic file, or a file of external raw data, was cut short of; `None` for what the environment's
+    /// `ISOTACH_MISSING_BYTES` says, or else [`MissingBytes::Error`].
+    pub missing_bytes: Option<MissingBytes>,
+    /// Whether all structures are read at opening: then the file is shown as it is at that moment, to the end, whatever
+    /// is committed meanwhile, and nothing of it is [`ErrorKind::Changed`] later. It takes the time and the memory of
+    /// all headers, attributes and chunk indexes. Values that have one place only (see [`File`]) are the newest as
+    /// long as that is theirs. Other files that it refers to are opened when they are first needed. Without effect in
+    /// storages that the caller gives.
+    pub snapshot: bool,
 }
 
-impl Default for OpenOptions {
-    fn default() -> Self {
-        Self { other_files: true }
-    }
-}
-
-/// An open file. Cheap to clone; handles may be used by many threads at once.
+/// An open file in one of its committed states. Cheap to clone; handles may be used by many threads at once.
 ///
-/// A file may be written while it is read: nobody waits for anybody, and what was found stays as it was
-/// found until [`File::refresh`]. What is looked for later is as the newest commit has it by then. A
-/// reader that meets a change of structures half-way gets an error, and finds them whole after the next
-/// refresh. Values that a commit of this library's writer replaced stay where they were until it has made
-/// two commits; a reader that goes on to look there finds others. In classic files all values stay where
-/// they are, until a change of definitions needs their room.
+/// A file may be written while it is read: nobody waits for anybody, and all that a handle shows is of the state in
+/// which the file was opened, until [`File::refresh`]. Structures that were not looked for before the next commit are
+/// [`ErrorKind::Changed`] from then on. Values that later commits replaced stay where they are as long as the file is
+/// open, because a writer of this library sees that it is; where file locks do not work, they are
+/// [`ErrorKind::Changed`], too. Values that have one place only, those of classic files and of variables without
+/// chunks of more than 64 KiB, are the newest.
 #[derive(Clone)]
 pub struct File {
     name: Arc<str>,
@@ -89,10 +97,11 @@ enum Source {
     Path {
         path: Arc<PathBuf>,
         options: OpenOptions,
-        stamp: Option<Stamp>,
+        storage: Arc<LocalFile>,
     },
     Storage {
         storage: Arc<dyn Storage>,
+        path: Option<Arc<PathBuf>>,
         options: OpenOptions,
     },
 }
@@ -112,8 +121,8 @@ impl File {
     /// clones of this handle. Tells whether anything was read anew. Does nothing for the file of a
     /// [`Writer`](crate::Writer), which is never behind.
     ///
-    /// Where nothing changed, that costs one call (`stat`): the file's number, length and times tell,
-    /// as soon as they are old enough to tell two changes apart. A file in a storage that the caller
+    /// Where nothing changed, that costs two or three calls: a writer's locks, the file's number, length and times
+    /// tell, as soon as they are old enough to tell two changes apart. A file in a storage that the caller
     /// gave is always read anew.
     ///
     /// # Errors
@@ -121,18 +130,27 @@ impl File {
     pub fn refresh(&mut self) -> Result<bool> {
         *self = match &self.source {
             Source::Writer => return Ok(false),
-            Source::Path { path, options, stamp } => {
-                let found = Stamp::of(path).map_err(|source| open_error(&self.name, source))?;
-                if stamp.as_ref().is_some_and(|stamp| stamp.is_still(&found)) {
+            Source::Path { path, options, storage } => {
+                let is_newest = storage.is_newest(path);
+                if is_newest.map_err(|source| open_error(&self.name, source))? {
                     return Ok(false);
                 }
                 options.open_path(&self.name, Arc::clone(path))?
             }
-            Source::Storage { storage, options } => {
-                options.open_storage(&self.name, Arc::clone(storage))?
+            Source::Storage { storage, path, options } => {
+                options.open_storage_at(&self.name, path.clone(), Arc::clone(storage))?
             }
         };
         Ok(true)
+    }
+
+    /// By what the local file that this handle reads is known again; `None` where it is read from elsewhere,
+    /// or written.
+    pub fn token(&self) -> Option<FileToken> {
+        match &self.source {
+            Source::Path { storage, .. } => storage.token(),
+            Source::Writer | Source::Storage { .. } => None,
+        }
     }
 
     /// The name it was opened by.
@@ -158,7 +176,10 @@ impl File {
     /// The group at `path` such as `/forecast/model1`; the root group for `/`.
     pub fn group(&self, path: &str) -> Result<Group> {
         path.split('/').filter(|name| !name.is_empty()).try_fold(self.root(), |group, name| {
-            group.group(name)?.ok_or_else(|| self.not_shown(&group, name, "group", path))
+            match group.group(name)? {
+                Some(found) => Ok(found),
+                None => Err(self.not_shown(&group, name, "group", path)?),
+            }
         })
     }
 
@@ -169,19 +190,30 @@ impl File {
     pub fn variable(&self, path: &str) -> Result<Variable> {
         let (group, name) = path.rsplit_once('/').unwrap_or(("", path));
         let group = self.group(group)?;
-        group.variable(name)?.ok_or_else(|| self.not_shown(&group, name, "variable", path))
+        match group.variable(name)? {
+            Some(found) => Ok(found),
+            None => Err(self.not_shown(&group, name, "variable", path)?),
+        }
     }
 
-    fn not_shown(&self, group: &Group, name: &str, what: &'static str, path: &str) -> Error {
+    /// Why there is no `name` in `group`: that it was left out, or that there is none.
+    fn not_shown(
+        &self,
+        group: &Group,
+        name: &str,
+        what: &'static str,
+        path: &str,
+    ) -> Result<Error> {
         let is_it = |left_out: &&LeftOut| {
             let (above, own) = left_out.path.rsplit_once('/').unwrap_or(("", &left_out.path));
             own == name && above == group.path().trim_end_matches('/')
         };
-        let left_out = group.left_out().unwrap_or_default();
-        match left_out.iter().find(is_it) {
+        // Of a damaged group nobody knows what is in it.
+        let left_out = group.left_out().readable()?.unwrap_or_default();
+        Ok(match left_out.iter().find(is_it) {
             Some(left_out) => left_out.reason.clone(),
             None => Error::new(&self.name, ErrorKind::NotFound { what, name: path.to_owned() }),
-        }
+        })
     }
 }
 
@@ -231,7 +263,7 @@ impl Group {
     pub fn unlimited_ids(&self) -> Result<Vec<i32>> {
         let listed = self.listed_dimensions()?;
         let is_shown = |found: &&Dimension| found.is_unlimited() && !found.is_foreign();
-        Ok(listed.iter().filter(is_shown).map(Dimension::id).collect())
+        listed.iter().filter(is_shown).map(Dimension::id).collect()
     }
 
     /// The dimension `name` of this group or the nearest group above it that has one.
@@ -315,24 +347,57 @@ impl OpenOptions {
         self.open_path(&name, Arc::new(path))
     }
 
-    /// Opens the file at a path that does not depend on the working directory.
+    /// Opens the file at a path that does not depend on the working directory. Where a writer commits meanwhile, it is
+    /// opened anew.
     fn open_path(&self, name: &Arc<str>, path: Arc<PathBuf>) -> Result<File> {
-        let storage = LocalFile::open(&*path).map_err(|source| open_error(name, source))?;
-        let stamp = storage.stamp().cloned();
-        let mapping = crate::mapping::open(name, Arc::new(storage), self)?;
-        let source = Source::Path { path, options: self.clone(), stamp };
-        Ok(File { name: Arc::clone(name), mapping, source })
+        let mut attempts = 1;
+        loop {
+            match self.open_state(name, &path) {
+                Err(error) if error.kind.is_changed() && attempts < MOST_OPENINGS => {
+                    attempts += 1;
+                }
+                outcome => return outcome,
+            }
+        }
     }
 
-    /// Opens what `storage` delivers; `name` stands in errors, and names of other files that the
-    /// file refers to are taken relative to its directory.
+    fn open_state(&self, name: &Arc<str>, path: &Arc<PathBuf>) -> Result<File> {
+        let storage = LocalFile::open(&**path).map_err(|source| open_error(name, source))?;
+        let storage = Arc::new(storage);
+        let mapping =
+            crate::mapping::open(name, Arc::clone(&storage) as _, self, Some(Arc::clone(path)))?;
+        let source = Source::Path { path: Arc::clone(path), options: self.clone(), storage };
+        let file = File { name: Arc::clone(name), mapping, source };
+        if self.snapshot {
+            file.mapping.keep_all();
+            crate::snapshot::keep_structures(&file)?;
+        }
+        Ok(file)
+    }
+
+    /// Opens what `storage` delivers; `name` stands in errors. It has no folder of its own, so that other files are
+    /// opened only where the options name their folder; their names are taken relative to the directory of `name`.
     pub fn open_storage(&self, name: &str, storage: Arc<dyn Storage>) -> Result<File> {
-        let name: Arc<str> = name.into();
-        let mapping = crate::mapping::open(&name, Arc::clone(&storage), self)?;
-        Ok(File { name, mapping, source: Source::Storage { storage, options: self.clone() } })
+        self.open_storage_at(&name.into(), None, storage)
+    }
+
+    /// The same, of a file that the caller opened by its absolute path.
+    pub(crate) fn open_storage_at(
+        &self,
+        name: &Arc<str>,
+        path: Option<Arc<PathBuf>>,
+        storage: Arc<dyn Storage>,
+    ) -> Result<File> {
+        let name = Arc::clone(name);
+        let mapping = crate::mapping::open(&name, Arc::clone(&storage), self, path.clone())?;
+        let source = Source::Storage { storage, path, options: self.clone() };
+        Ok(File { name, mapping, source })
     }
 }
 
 fn open_error(name: &Arc<str>, source: std::io::Error) -> Error {
+    if state::is_changed(&source) {
+        return Error::new(name, ErrorKind::Changed);
+    }
     Error::new(name, ErrorKind::Open(Arc::new(source)))
 }

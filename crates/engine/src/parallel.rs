@@ -4,12 +4,13 @@
 //! stays on the caller's thread. A forked child has none of its parent's threads: a pool is built
 //! anew when the process is another one.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::process::{self, uncancelled};
+use crate::sync::{Mutex, OnceLock};
 
 /// Threads, once they are wanted, and the process that they are in.
 struct Pool {
@@ -18,14 +19,14 @@ struct Pool {
 }
 
 /// For what somebody waits for.
-static POOL: Pool = Pool { name: "isotach", built: Mutex::new(None) };
+static POOL: Pool = Pool { name: "isotach", built: Mutex::fixed(None) };
 /// For what nobody waits for yet. A thread that waits for its part of a request takes whatever else
 /// there is to do in its pool: that must not be something long that the request does not need.
-static LATER: Pool = Pool { name: "isotach-later", built: Mutex::new(None) };
+static LATER: Pool = Pool { name: "isotach-later", built: Mutex::fixed(None) };
 
 /// How many threads work at once.
 pub fn thread_count() -> usize {
-    static COUNT: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
+    static COUNT: OnceLock<usize> = OnceLock::new();
     *COUNT.get_or_init(|| {
         let asked = std::env::var("ISOTACH_THREADS").ok().and_then(|text| text.trim().parse().ok());
         let machine = || std::thread::available_parallelism().map_or(1, usize::from);

@@ -8,23 +8,38 @@
 //! thread may do at any time, also between `fork` and whatever the child does first.
 //! `pthread_setcancelstate` changes nothing but the thread that calls it.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// How often this process's ancestors forked until it came about.
+/// How often this process's ancestors forked until it came about, since forks are counted.
 static FORKS: AtomicU32 = AtomicU32::new(0);
+/// Whether forks are counted; see the constants.
+static COUNTING: AtomicU32 = AtomicU32::new(NOT_YET);
+
+const NOT_YET: u32 = 0;
+const COUNTED: u32 = 1;
+/// The system refuses: the process's own number has to do.
+const REFUSED: u32 = 2;
 
 /// Another number in a forked process than in its parent. Costs no call to the system, so that every write
-/// can ask.
+/// can ask. Waits for nobody: a thread that is asking while another one forks keeps the child from nothing.
+#[inline]
 pub(crate) fn generation() -> u32 {
-    static IS_COUNTED: OnceLock<bool> = OnceLock::new();
-    match IS_COUNTED.get_or_init(count_forks) {
-        true => FORKS.load(Relaxed),
-        false => std::process::id(),
+    match COUNTING.load(Relaxed) {
+        COUNTED => FORKS.load(Relaxed),
+        NOT_YET => begin_counting(),
+        _ => std::process::id(),
     }
 }
 
-/// Has forks counted from now on; false where that cannot be.
+/// Has forks counted from now on. Two threads that do this at once count each fork twice, which is as good.
+#[cold]
+fn begin_counting() -> u32 {
+    let is_counted = count_forks();
+    COUNTING.store(if is_counted { COUNTED } else { REFUSED }, Relaxed);
+    generation()
+}
+
+/// False where that cannot be.
 #[cfg(unix)]
 fn count_forks() -> bool {
     extern "C" fn forked() {

@@ -1,7 +1,7 @@
 //! Variables: what they are, and reading them.
 
 use std::mem::MaybeUninit;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use isotach_model::convert::{Number, RangeReport};
 use isotach_model::selection::Selection;
@@ -12,6 +12,7 @@ use crate::dimension::Dimension;
 use crate::error::Result;
 use crate::mapping::VariableMapping;
 use crate::read::Array;
+use crate::sync::OnceLock;
 
 /// A variable of an open file. Cheap to clone; may be read by many threads at once.
 #[derive(Clone)]
@@ -107,7 +108,7 @@ impl Variable {
 
     /// Present length along each dimension.
     pub fn shape(&self) -> Result<Vec<u64>> {
-        Ok(self.dimensions()?.iter().map(Dimension::len).collect())
+        self.dimensions()?.iter().map(Dimension::len).collect()
     }
 
     /// Its attributes in netCDF's order, without the reserved ones.

@@ -176,9 +176,14 @@ fn check_image(image: &CrashImage, states: &[Extents], durability: Durability) -
     check_extents(found.as_ref(), &states[number as usize], &what);
 
     let memory = Arc::new(GrowingMemory::new(image.bytes.clone()));
-    Committer::open(&name(), memory.clone(), BASE, end, durability).unwrap();
+    let committer = Committer::open(&name(), memory.clone(), BASE, end, durability).unwrap();
+    let storage = committer.storage();
+    check_extents(storage.as_ref(), &states[number as usize], &what);
+    drop(committer);
+    assert!(bytes_at(memory.as_ref(), 0, image.bytes.len()) == image.bytes, "opening changed it");
+    // The first write finishes what was interrupted.
+    storage.write_at(BASE + end, &[]).unwrap();
     assert_eq!(read_root(memory.as_ref()), (end, number));
-    assert_eq!(memory.len().unwrap(), BASE + end);
     check_extents(memory.as_ref(), &states[number as usize], &what);
     number
 }
@@ -279,9 +284,9 @@ fn a_recovered_file_is_written_on() {
         let number = read_root(recording.as_ref()).1;
         let extents = states[number as usize].clone();
         let mut writer = Writer {
-            storage: recording.clone(),
+            storage: committer.storage(),
+            space: Space::new(committer.first_free()),
             committer,
-            space: Space::new(end),
             number: 0,
             committed: extents.clone(),
             extents: extents.clone(),
@@ -447,7 +452,9 @@ fn a_record_that_is_stale_is_left_alone() {
 fn a_record_that_was_made_is_gone() {
     let (bytes, end) = file_with_record();
     let storage = Arc::new(GrowingMemory::new(bytes.clone()));
-    Committer::open(&name(), storage.clone(), BASE, end, Durability::Process).unwrap();
+    let process = Durability::Process;
+    let committer = Committer::open(&name(), storage.clone(), BASE, end, process).unwrap();
+    committer.storage().write_at(BASE, &[]).unwrap();
     // Whatever is appended to it, it does not come back.
     let mut recovered = storage.take_bytes();
     recovered.extend([0; 1000]);

@@ -6,9 +6,13 @@ use isotach::{
     CopyOptions, CreateOptions, DefinitionFault, ErrorKind, File, FilterRequest, Format,
     OpenOptions, StorageKind, VariableOptions, Writer,
 };
+use isotach_testkit::FailingStorage;
 
 fn opened(writer: Writer) -> File {
-    let bytes = writer.into_bytes().unwrap().unwrap();
+    opened_bytes(writer.into_bytes().unwrap().unwrap())
+}
+
+fn opened_bytes(bytes: Vec<u8>) -> File {
     let storage = std::sync::Arc::new(isotach::storage::Memory::new(bytes));
     OpenOptions::default().open_storage("test", storage).unwrap()
 }
@@ -25,6 +29,10 @@ fn rows(start: u64, count: u64, columns: u64) -> Selection {
 
 /// An unlimited and a fixed dimension, a variable of chunks that was written in part.
 fn sample(format: Format) -> File {
+    opened_bytes(sample_bytes(format))
+}
+
+fn sample_bytes(format: Format) -> Vec<u8> {
     let writer = CreateOptions::new(format).create_in_memory("test").unwrap();
     let root = writer.root();
     root.set_attribute("title", "").unwrap();
@@ -40,7 +48,7 @@ fn sample(format: Format) -> File {
     speed.set_attribute("_FillValue", -1_i16).unwrap();
     speed.set_attribute("units", "m s-1").unwrap();
     speed.write_as(&rows(4, 2, 5), &[7_i16; 10]).unwrap();
-    opened(writer)
+    writer.into_bytes().unwrap().unwrap()
 }
 
 fn values(file: &File) -> Values {
@@ -119,10 +127,63 @@ fn what_a_format_cannot_hold_is_an_error_or_left_out() {
     assert!(is_expected && error.object.as_deref() == Some("/group"), "{error}");
     let writer = CreateOptions::new(Format::Classic).create_in_memory("copy").unwrap();
     let options = CopyOptions { leave_out: true, ..CopyOptions::default() };
-    let left_out = isotach::copy(&from, &writer, &options, &mut |_| ()).unwrap();
+    let left_out = isotach::copy(&from, &writer, &options, &mut |_| ()).unwrap().left_out;
     let paths: Vec<&str> = left_out.iter().map(|left_out| &*left_out.path).collect();
     assert_eq!(paths, ["/group", "/kept:words", "/long"]);
     let copy = opened(writer);
     assert_eq!(copy.root().variable_names().unwrap().len(), 1);
     assert_eq!(copy.variable("kept").unwrap().storage().unwrap().kind, StorageKind::Contiguous);
+}
+
+/// Bytes of a file that fails to be read at some point are not damage: nothing is left out for it.
+#[test]
+fn what_a_storage_fails_to_deliver_is_not_left_out() {
+    for format in [Format::NetCdf4, Format::Classic] {
+        let bytes = sample_bytes(format);
+        let expected = values(&opened_bytes(bytes.clone()));
+        let (mut copies, mut errors) = (0, 0);
+        for successes in 0..200 {
+            let storage = std::sync::Arc::new(FailingStorage::new(bytes.clone(), successes));
+            let Ok(from) = OpenOptions::default().open_storage("failing", storage) else {
+                continue;
+            };
+            let writer = CreateOptions::new(format).create_in_memory("copy").unwrap();
+            let options = CopyOptions { leave_out: true, ..CopyOptions::default() };
+            match isotach::copy(&from, &writer, &options, &mut |_| ()) {
+                Ok(copied) if copied.left_out.is_empty() && copied.gaps.is_empty() => {
+                    assert_eq!(values(&opened(writer)), expected, "{format:?} {successes}");
+                    copies += 1;
+                }
+                Ok(copied) => panic!("{format:?} after {successes} reads: {copied:?}"),
+                Err(_) => errors += 1,
+            }
+        }
+        assert!(copies > 0 && errors > 0, "{format:?}: {copies} copies, {errors} errors");
+    }
+}
+
+/// Of a file that ends early, what is there is copied, and the rest filled.
+#[test]
+fn of_a_truncated_file_what_is_there_is_copied() {
+    let whole = sample_bytes(Format::Classic);
+    let expected = values(&opened_bytes(whole.clone()));
+    // Rows of five numbers of two bytes; the last ends the file.
+    for missing in 1..10 {
+        let from = opened_bytes(whole[..whole.len() - missing].to_vec());
+        let refused =
+            copied(&from, Format::NetCdf4, &CopyOptions::default()).map(drop).unwrap_err();
+        assert!(matches!(refused.kind, ErrorKind::MissingBytes { .. }), "{refused}");
+        assert_eq!(refused.object.as_deref(), Some("/speed"));
+        let writer = CreateOptions::default().create_in_memory("copy").unwrap();
+        let options = CopyOptions { leave_out: true, ..CopyOptions::default() };
+        let told = isotach::copy(&from, &writer, &options, &mut |_| ()).unwrap();
+        let lost = missing.div_ceil(2);
+        assert_eq!(told.gaps[0].elements, (lost as u64, 30));
+        let (Values::I16(found), Values::I16(right)) = (values(&opened(writer)), &expected) else {
+            panic!("numbers of two bytes");
+        };
+        let kept = 30 - lost;
+        assert_eq!(found[..kept], right[..kept]);
+        assert!(found[kept..].iter().all(|&value| value == -1), "{found:?}");
+    }
 }

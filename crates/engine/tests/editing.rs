@@ -358,7 +358,7 @@ fn a_dimension_is_as_long_as_what_is_left_along_it() {
         longer.write_as(&range(0, 9), &[1; 9]).unwrap();
     });
     let bytes = edit(bytes, |writer| {
-        let len = || writer.file().root().dimensions().unwrap()[0].len();
+        let len = || writer.file().root().dimensions().unwrap()[0].len().unwrap();
         assert_eq!(len(), 9);
         writer.root().variable("longer").unwrap().unwrap().delete().unwrap();
         assert_eq!(len(), 2);
@@ -366,7 +366,7 @@ fn a_dimension_is_as_long_as_what_is_left_along_it() {
         assert_eq!(len(), 0);
     });
     let file = opened(&bytes);
-    assert_eq!(file.root().dimensions().unwrap()[0].len(), 0);
+    assert_eq!(file.root().dimensions().unwrap()[0].len().unwrap(), 0);
     let bytes = edit(bytes, |writer| {
         let root = writer.root();
         let time = root.find_dimension("time").unwrap().unwrap();
@@ -452,7 +452,7 @@ fn attributes_are_those_of_the_object_whichever_link_leads_there() {
 /// All names in a group and below it, as they are shown by the path that led there.
 fn names(group: &isotach::Group, found: &mut Vec<String>) {
     let listed = group.dimensions().unwrap();
-    found.extend(listed.iter().map(|it| format!("{} = {}", it.path(), it.len())));
+    found.extend(listed.iter().map(|it| format!("{} = {}", it.path(), it.len().unwrap())));
     found.extend(group.types().unwrap().iter().map(|user| format!("type {}", user.name)));
     for variable in group.variables().unwrap() {
         let along = variable.dimensions().unwrap();

@@ -12,8 +12,8 @@ use isotach::hdf5::{
 use isotach::model::Values;
 use isotach::model::selection::Selection;
 use isotach::storage::{LocalFile, MetadataReader};
-use isotach::{ErrorKind, OpenOptions};
-use isotach_testkit::corpus;
+use isotach::{AllowExternal, ErrorKind, OpenOptions};
+use isotach_testkit::{Work, corpus};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
@@ -76,10 +76,10 @@ fn malformed_files_are_walked_to_their_end() {
         if matches!(extension, Some("csv" | "json" | "md")) {
             continue;
         }
-        let start = std::time::Instant::now();
+        let work = Work::begin();
         let _ = summary(&file);
         walked += 1;
-        let seconds = start.elapsed().as_secs();
+        let seconds = work.done().as_secs();
         assert!(seconds < 20, "{} took {seconds} s", file.display());
     }
     assert!(walked > 0);
@@ -172,14 +172,60 @@ fn links_lead_where_they_say() {
 fn other_files_stay_closed_where_they_are_not_allowed() {
     let Some(corpus) = corpus() else { return };
     let path = corpus.join("derived/groups_latest.h5");
-    let options = OpenOptions { other_files: false };
+    let options = OpenOptions { allow_external: Some(AllowExternal::No), ..OpenOptions::default() };
     let name: Arc<str> = path.to_string_lossy().into();
     let storage = Arc::new(LocalFile::open(&path).unwrap());
     let objects = Objects::open(MetadataReader::new(name, storage).unwrap(), &options).unwrap();
     let error = objects.object("/ordered/ext").err().unwrap();
-    let is_refused =
-        matches!(&error.kind, ErrorKind::OtherFile { reason: OtherFileReason::NotAllowed, .. });
+    let is_refused = matches!(
+        &error.kind,
+        ErrorKind::OtherFile { reason: OtherFileReason::NotAllowed { real_path: None }, .. }
+    );
     assert!(is_refused, "{error}");
+}
+
+/// Files that refer to others are read by their paths, wherever the other files really lie.
+#[test]
+fn other_files_are_opened_in_the_folder_of_the_file_only() {
+    let Some(corpus) = corpus() else { return };
+    let top = tempfile::tempdir().unwrap();
+    let [own, outside] = ["own", "outside"].map(|name| top.path().join(name));
+    for folder in [&own, &outside] {
+        std::fs::create_dir(folder).unwrap();
+    }
+    let copied = |name: &str, folder: &Path| {
+        std::fs::copy(corpus.join("derived").join(name), folder.join(name)).unwrap();
+    };
+    copied("groups_latest.h5", &own);
+    copied("links_target.h5", &outside);
+    let found = |allow_external: Option<AllowExternal>| {
+        let options = OpenOptions { allow_external, ..OpenOptions::default() };
+        let file = options.open(own.join("groups_latest.h5")).unwrap();
+        file.hdf5().unwrap().object("/ordered/ext").map(|found| found.is_some())
+    };
+    // There is none.
+    let error = found(None).unwrap_err();
+    assert!(
+        matches!(error.kind, ErrorKind::OtherFile { reason: OtherFileReason::Failed(_), .. }),
+        "{error}"
+    );
+    std::os::unix::fs::symlink("../outside/links_target.h5", own.join("links_target.h5")).unwrap();
+    for refused in [None, Some(AllowExternal::OwnFolder), Some(AllowExternal::No)] {
+        let error = found(refused.clone()).unwrap_err();
+        let is_refused = matches!(
+            &error.kind,
+            ErrorKind::OtherFile { reason: OtherFileReason::NotAllowed { .. }, .. }
+        );
+        assert!(is_refused, "{refused:?}: {error}");
+        let text = error.to_string();
+        assert!(text.contains("allow_external") && text.contains("links_target.h5"), "{text}");
+    }
+    for allowed in [AllowExternal::Anywhere, AllowExternal::Folders(vec![outside.clone()])] {
+        assert!(found(Some(allowed)).unwrap());
+    }
+    std::fs::remove_file(own.join("links_target.h5")).unwrap();
+    copied("links_target.h5", &own);
+    assert!(found(None).unwrap());
 }
 
 fn collect(directory: &Path, files: &mut Vec<PathBuf>) {
@@ -197,7 +243,12 @@ fn open(path: &Path) -> isotach::Result<Objects> {
     let name: Arc<str> = path.to_string_lossy().into();
     let storage = LocalFile::open(path)
         .map_err(|error| isotach::Error::new(&name, ErrorKind::Open(error.into())))?;
-    Objects::open(MetadataReader::new(name, Arc::new(storage))?, &OpenOptions::default())
+    let folders = path.parent().map(Path::to_path_buf).into_iter().collect();
+    let options = OpenOptions {
+        allow_external: Some(AllowExternal::Folders(folders)),
+        ..OpenOptions::default()
+    };
+    Objects::open(MetadataReader::new(name, Arc::new(storage))?, &options)
 }
 
 /// The `hdf5` section of the golden JSON as we find it.

@@ -11,7 +11,9 @@ use isotach::ErrorKind;
 use isotach::cache;
 use isotach::model::selection::{Axis, Selection};
 use isotach::plan::Plan;
-use isotach::plan::layout::{Blocks, ExternalSegment, Placement, VirtualPiece, VirtualSources};
+use isotach::plan::layout::{
+    BeyondEnd, Blocks, ExternalSegment, Placement, VirtualPiece, VirtualSources,
+};
 use isotach_testkit::{CountingStorage, StoredArray, naive_read};
 use support::{LOCAL, alone, read, try_read};
 
@@ -267,21 +269,38 @@ fn external_segments_are_one_array() {
         segment("third", raw(200..300), 160),
         segment("fourth", None, u64::MAX),
     ];
-    stored.elements[300..].fill(0);
-    stored.placement = Placement::External(segments.into());
-    let array = stored.array(Arc::new(CountingStorage::new(Vec::new(), LOCAL)), &[10, 10]);
-    for selection in [
-        select([(0, 9), (0, 10)]),
-        select([(2, 6), (3, 4)]),
-        Selection { axes: vec![Axis::range(8, 3, -3), Axis::range(0, 4, 3)] },
-    ] {
-        assert_eq!(read(&array, &selection), naive_read(&stored, &selection), "{selection}");
+    let segments: Arc<[ExternalSegment]> = segments.into();
+    let there = [
+        select([(0, 7), (0, 10)]),
+        select([(2, 5), (3, 4)]),
+        Selection { axes: vec![Axis::range(6, 3, -3), Axis::range(0, 4, 3)] },
+    ];
+    let missing = [select([(0, 9), (0, 10)]), select([(7, 1), (4, 2)]), select([(8, 1), (0, 1)])];
+    for beyond_end in [BeyondEnd::Missing, BeyondEnd::Zeros] {
+        stored.placement = Placement::External { segments: Arc::clone(&segments), beyond_end };
+        let array = stored.array(Arc::new(CountingStorage::new(Vec::new(), LOCAL)), &[10, 10]);
+        for selection in &there {
+            assert_eq!(read(&array, selection), naive_read(&stored, selection), "{selection}");
+        }
+        if beyond_end == BeyondEnd::Zeros {
+            stored.elements[300..].fill(0);
+        }
+        for selection in &missing {
+            match try_read(&array, selection) {
+                Ok(found) => assert_eq!(found, naive_read(&stored, selection), "{selection}"),
+                Err(error) => {
+                    assert!(matches!(error.kind, ErrorKind::MissingBytes { .. }), "{error}");
+                    assert!(error.to_string().contains("third"), "{error}");
+                    assert_eq!(beyond_end, BeyondEnd::Missing);
+                }
+            }
+        }
+        let refused = try_read(&array, &select([(9, 1), (0, 10)]));
+        assert!(matches!(
+            refused.unwrap_err().kind,
+            ErrorKind::OtherFile { path, .. } if path == "fourth"
+        ));
     }
-    let refused = try_read(&array, &Selection::all(&[10, 10]));
-    assert!(matches!(
-        refused.unwrap_err().kind,
-        ErrorKind::OtherFile { path, .. } if path == "fourth"
-    ));
 }
 
 /// Pieces that are known from the start.

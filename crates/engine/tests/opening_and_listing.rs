@@ -74,7 +74,7 @@ fn one_variable_of_many_is_found_by_its_name_alone() {
         let variable = file.variable("v07777").unwrap();
         let dimensions = variable.dimensions().unwrap();
         let names: Vec<_> = dimensions.iter().map(|dimension| dimension.name()).collect();
-        assert_eq!((names, dimensions[1].len()), (vec!["time", "x"], 8));
+        assert_eq!((names, dimensions[1].len().unwrap()), (vec!["time", "x"], 8));
         assert_eq!(variable.attributes().unwrap().len(), 3);
         assert_eq!(variable.data_type().atomic(), Some(isotach::model::Atomic::Float));
         let reads = storage.take_reads();

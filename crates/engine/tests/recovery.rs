@@ -5,14 +5,16 @@ use std::sync::Arc;
 
 use isotach::storage::{Durability, GrowingMemory, Memory, Storage};
 use isotach::write::Committer;
-use isotach::{OpenOptions, Result};
+use isotach::{AllowExternal, OpenOptions, Result};
 use isotach_format::hdf5::superblock::Superblock;
 use isotach_format::redo::{Change, Record};
 use isotach_testkit::{CountingStorage, corpus};
 
 /// What a listing of the root group in `storage` says.
 fn listing(storage: Arc<dyn Storage>) -> Result<String> {
-    let root = OpenOptions { other_files: false }.open_storage("file", storage)?.root();
+    let root = OpenOptions { allow_external: Some(AllowExternal::No), ..OpenOptions::default() }
+        .open_storage("file", storage)?
+        .root();
     let (names, groups) = (root.variable_names()?, root.group_names()?);
     Ok(format!("{names:?} {groups:?} {}", root.attributes()?.len()))
 }
@@ -68,9 +70,15 @@ fn what_was_committed_is_read_and_written() {
         assert!(listing(memory(&begun)).is_err(), "{path}");
         begun.extend(record);
         assert_eq!(listing(memory(&begun)).unwrap(), expected, "{path}");
-        let storage = Arc::new(GrowingMemory::new(begun));
+        let storage = Arc::new(GrowingMemory::new(begun.clone()));
         let (name, end) = ("file".into(), bytes.len() as u64);
-        Committer::open(&name, storage.clone(), 0, end, Durability::Process).unwrap();
+        let committer =
+            Committer::open(&name, storage.clone(), 0, end, Durability::Process).unwrap();
+        assert_eq!(listing(committer.storage()).unwrap(), expected, "{path}");
+        assert_eq!(committer.storage().len().unwrap(), end);
+        // Nothing changes before the first write.
+        assert_eq!(storage.len().unwrap(), begun.len() as u64);
+        committer.storage().write_at(end, &[]).unwrap();
         assert!(storage.take_bytes() == bytes, "{path}");
     }
 }

@@ -75,7 +75,7 @@ fn variable(writer: &Writer, name: &str) -> VariableWriter {
 }
 
 fn len(writer: &Writer) -> u64 {
-    writer.file().root().dimensions().unwrap()[0].len()
+    writer.file().root().dimensions().unwrap()[0].len().unwrap()
 }
 
 fn ints(file: &File, name: &str) -> Values {
@@ -183,12 +183,12 @@ fn a_write_to_a_virtual_data_set_makes_no_dimension_longer() {
             }
             let lens = || -> Vec<u64> {
                 let all = writer.file().root().dimensions().unwrap();
-                all.iter().map(|dimension| dimension.len()).collect()
+                all.iter().map(|dimension| dimension.len().unwrap()).collect()
             };
             let before = lens();
             // Right behind what there is, along every dimension that can grow.
             let end = |dimension: &isotach::Dimension| match dimension.is_unlimited() {
-                true => Axis::range(dimension.len() + 3, 1, 1),
+                true => Axis::range(dimension.len().unwrap() + 3, 1, 1),
                 false => Axis::range(0, 1, 1),
             };
             let dimensions = shown.dimensions().unwrap();

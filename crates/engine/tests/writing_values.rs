@@ -11,7 +11,7 @@ use isotach::model::convert::Rules;
 use isotach::model::selection::{Axis, Selection};
 use isotach::model::{StoredType, shape};
 use isotach::plan::layout::{ArrayId, ArrayLayout, ChunkIndex, Placement};
-use isotach::read::Array;
+use isotach::read::{Array, Live};
 use isotach::write::data::{
     ChunkParts, ChunkStore, InlineStore, Store, StridedStore, Target, set_buffer_budget,
 };
@@ -146,7 +146,14 @@ impl Written {
         };
         let stored = StoredType::Bytes { size: self.element_size, reversed: false };
         let shape = shape.to_vec();
-        let array = Array { layout, shape, stored, heap: None, rules: Rules::NETCDF4 };
+        let array = Array {
+            layout,
+            shape,
+            stored,
+            heap: None,
+            rules: Rules::NETCDF4,
+            live: Live::default(),
+        };
         let count = shape::byte_count(&array.shape, self.element_size).unwrap();
         let mut bytes = vec![std::mem::MaybeUninit::uninit(); count];
         array.read_stored_into(&Selection::all(&array.shape), &mut bytes).unwrap().to_vec()

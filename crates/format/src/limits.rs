@@ -35,6 +35,8 @@ pub const SELECTION_COORDINATES: u64 = 1 << 26;
 /// Bytes of one index or heap that is built whole in memory: a chunk index of 4 GiB has some 200
 /// million chunks.
 pub const BUILT_BYTES: u64 = 1 << 32;
+/// Bytes of a chunk before any filter: the format has 32 bits for them.
+pub const CHUNK_BYTES: u64 = u32::MAX as u64;
 /// Bytes of a redo record, which has twice the bytes that a commit changes in place: object headers
 /// and nodes of chunk indexes, some megabytes for thousands of variables.
 pub const REDO_RECORD_BYTES: u64 = 1 << 30;

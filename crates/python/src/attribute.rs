@@ -1,7 +1,7 @@
 //! Attributes as the Python objects that netCDF4-python gives for them.
 
-use isotach::Attribute;
 use isotach::model::Values;
+use isotach::{Attribute, Readable};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
@@ -67,11 +67,15 @@ pub(crate) fn raw_text<'py>(
     })
 }
 
-/// All attributes by name; one that cannot be read is the exception that says why.
+/// All attributes by name; one that is damaged or not supported is the exception that says why.
+///
+/// # Errors
+/// Storage failed.
 pub(crate) fn dict<'py>(py: Python<'py>, attributes: &[Attribute]) -> PyResult<Bound<'py, PyDict>> {
     let out = PyDict::new(py);
     let values: Vec<_> = py.detach(|| attributes.iter().map(Attribute::values).collect());
     for (attribute, values) in attributes.iter().zip(values) {
+        let values = values.or_fault().map_err(|failure| to_python(&failure))?;
         let values = values.map_err(|error| to_python(&error));
         match values.and_then(|values| shown(py, attribute, values)) {
             Ok(value) => out.set_item(attribute.name(), value)?,

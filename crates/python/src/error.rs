@@ -2,14 +2,24 @@
 
 use std::io;
 
+use isotach::error::OtherFileReason;
 use isotach::model::selection::SelectionError;
-use isotach::{DefinitionFault, Error, ErrorKind};
+use isotach::{DefinitionFault, Error, ErrorKind, Fault};
 use pyo3::exceptions::{
     PyAttributeError, PyFileNotFoundError, PyIndexError, PyMemoryError, PyOSError,
     PyPermissionError, PyRuntimeError, PyTypeError, PyValueError,
 };
-use pyo3::{PyErr, Python};
+use pyo3::prelude::*;
 
+pyo3::create_exception!(
+    isotach,
+    Changed,
+    PyOSError,
+    "The file has another state than the one that is shown, which cannot be had any more (`ESTALE`)."
+);
+
+/// A read or write that failed.
+const EIO: i32 = 5;
 /// `NC_EEXIST`.
 const FILE_EXISTS: i32 = -35;
 /// `NC_ENOTNC`.
@@ -20,6 +30,9 @@ const HDF_ERROR: i32 = -101;
 /// The exception for an error of the engine. Files that cannot be opened give `OSError` and its
 /// kinds, selections outside the shape `IndexError`, everything found later `RuntimeError`.
 pub(crate) fn to_python(error: &Error) -> PyErr {
+    if let Some(failed) = storage_error(error) {
+        return failed;
+    }
     match &error.kind {
         ErrorKind::Open(source) => open_error(error, source),
         ErrorKind::UnknownFormat { .. } | ErrorKind::OtherFormat { .. } => {
@@ -38,6 +51,9 @@ pub(crate) fn to_python(error: &Error) -> PyErr {
 
 /// Errors while a file is opened, all of which netCDF4-python raises as `OSError`.
 pub(crate) fn opening(error: &Error) -> PyErr {
+    if let Some(failed) = storage_error(error) {
+        return failed;
+    }
     match &error.kind {
         ErrorKind::Open(_) | ErrorKind::UnknownFormat { .. } | ErrorKind::OtherFormat { .. } => {
             to_python(error)
@@ -48,6 +64,9 @@ pub(crate) fn opening(error: &Error) -> PyErr {
 
 /// Errors while an attribute is set, all of which netCDF4-python raises as `AttributeError`.
 pub(crate) fn attribute_error(error: &Error) -> PyErr {
+    if let Some(failed) = storage_error(error) {
+        return failed;
+    }
     match &error.kind {
         ErrorKind::Definition(fault) => {
             PyAttributeError::new_err(format!("{}: {error}", netcdf_words(fault)))
@@ -124,10 +143,44 @@ fn open_error(error: &Error, source: &io::Error) -> PyErr {
     }
 }
 
+/// Where storage failed: `OSError` with the operating system's number, or that of the exception that a Python file
+/// object raised, else `EIO`; and the file's name.
+fn storage_error(error: &Error) -> Option<PyErr> {
+    if error.kind.is_changed() {
+        let number = rustix::io::Errno::STALE.raw_os_error();
+        let arguments = (number, error.kind.to_string(), error.file.to_string());
+        return Some(Changed::new_err(arguments));
+    }
+    let source = match &error.kind {
+        _ if error.fault() != Fault::Storage => return None,
+        ErrorKind::Storage { source, .. } | ErrorKind::Write { source, .. } => source,
+        ErrorKind::OtherFile { reason: OtherFileReason::Failed(source), .. } => source,
+        ErrorKind::NotCommitted { source, .. } => match &source.kind {
+            ErrorKind::Storage { source, .. } | ErrorKind::Write { source, .. } => source,
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let of_system = source.raw_os_error();
+    let number = of_system.or_else(|| raised_number(raised(source)?)).unwrap_or(EIO);
+    let arguments = (number, error.kind.to_string(), error.file.to_string());
+    Some(with_cause(PyOSError::new_err(arguments), error))
+}
+
+/// What a Python file object raised.
+fn raised(source: &io::Error) -> Option<&PyErr> {
+    source.get_ref().and_then(|inner| inner.downcast_ref::<PyErr>())
+}
+
+/// The number of an `OSError`.
+fn raised_number(raised: &PyErr) -> Option<i32> {
+    Python::attach(|py| raised.value(py).getattr("errno").ok()?.extract().ok())
+}
+
 /// What a Python file object raised stays visible as the cause.
 fn with_cause(exception: PyErr, error: &Error) -> PyErr {
     if let ErrorKind::Storage { source, .. } = &error.kind
-        && let Some(raised) = source.get_ref().and_then(|inner| inner.downcast_ref::<PyErr>())
+        && let Some(raised) = raised(source)
     {
         Python::attach(|py| exception.set_cause(py, Some(raised.clone_ref(py))));
     }

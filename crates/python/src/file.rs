@@ -4,8 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use isotach::storage::memory::Memory;
-use isotach::{Dimension, File, Format, Group, OpenOptions};
+use isotach::storage::{FileToken, TokenNumbers};
+use isotach::{AllowExternal, Dimension, File, Format, Group, MissingBytes, OpenOptions};
 use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyDict, PyList};
@@ -22,11 +24,11 @@ use crate::variable::NativeVariable;
 /// A dimension as `(name, length, unlimited, path of its group)`.
 pub(crate) type DimensionTuple = (String, u64, bool, String);
 
-pub(crate) fn dimension_tuples(dimensions: &[Dimension]) -> Vec<DimensionTuple> {
+pub(crate) fn dimension_tuples(dimensions: &[Dimension]) -> isotach::Result<Vec<DimensionTuple>> {
     let tuple = |dimension: &Dimension| {
         let name = dimension.name().to_owned();
         let group = dimension.group().to_owned();
-        (name, dimension.len(), dimension.is_unlimited(), group)
+        Ok((name, dimension.len()?, dimension.is_unlimited(), group))
     };
     dimensions.iter().map(tuple).collect()
 }
@@ -46,19 +48,63 @@ impl NativeFile {
     }
 }
 
+/// What Python says of [`AllowExternal`]: a word of the environment's setting, or folders.
+#[derive(FromPyObject)]
+pub(crate) enum Folders {
+    Word(String),
+    These(Vec<PathBuf>),
+}
+
+/// How a file is read.
+///
+/// # Errors
+/// `ValueError` for a word that is none.
+pub(crate) fn read_options(
+    allow_external: Option<Folders>,
+    missing_bytes: Option<&str>,
+) -> PyResult<OpenOptions> {
+    let missing = |word: &str| {
+        MissingBytes::parse(word).ok_or_else(|| {
+            let why = format!("missing_bytes is {word:?}, and not {}", MissingBytes::WORDS);
+            PyValueError::new_err(why)
+        })
+    };
+    let missing_bytes = missing_bytes.map(missing).transpose()?;
+    let allow_external = allowed(allow_external)?;
+    Ok(OpenOptions { allow_external, missing_bytes, ..OpenOptions::default() })
+}
+
+fn allowed(asked: Option<Folders>) -> PyResult<Option<AllowExternal>> {
+    match asked {
+        None => Ok(None),
+        Some(Folders::These(folders)) => Ok(Some(AllowExternal::Folders(folders))),
+        Some(Folders::Word(word)) => match AllowExternal::parse(&word) {
+            Some(asked) => Ok(Some(asked)),
+            None => {
+                let why = format!("allow_external is {word:?}, and not {}", AllowExternal::WORDS);
+                Err(PyValueError::new_err(why))
+            }
+        },
+    }
+}
+
 /// Opens a path, a bytes-like object, or an object with `seek` and `read`.
 ///
-/// `name` is what errors call a file that has no path. `other_files` allows external links,
-/// virtual data sets and external raw data to open other files.
+/// `name` is what errors call a file that has no path. `allow_external` are the other files that external links,
+/// virtual data sets and external raw data may open, `missing_bytes` what values are that a classic file, or one of
+/// external raw data, was cut short of. `snapshot` keeps a local file as it is.
 #[pyfunction]
-#[pyo3(signature = (source, *, name = None, other_files = true))]
+#[pyo3(signature = (source, *, name = None, allow_external = None, missing_bytes = None,
+    snapshot = false))]
 pub(crate) fn open(
     source: &Bound<'_, PyAny>,
     name: Option<String>,
-    other_files: bool,
+    allow_external: Option<Folders>,
+    missing_bytes: Option<&str>,
+    snapshot: bool,
 ) -> PyResult<NativeFile> {
     let py = source.py();
-    let options = OpenOptions { other_files };
+    let options = OpenOptions { snapshot, ..read_options(allow_external, missing_bytes)? };
     let opened = if source.hasattr("seek")? && source.hasattr("read")? {
         let storage = Arc::new(PythonStorage::new(source)?);
         let name = name.unwrap_or_else(|| "<file object>".to_owned());
@@ -103,6 +149,16 @@ impl NativeFile {
     #[getter]
     fn name(&self) -> &str {
         self.file.name()
+    }
+
+    /// By what the file is known in any process; None for what is no local file, or is written.
+    fn identity(&self) -> Option<TokenNumbers> {
+        self.file.token().map(FileToken::to_numbers)
+    }
+
+    /// Whether this is the file that had that identity, whatever its bytes are now.
+    fn is_file_of(&self, identity: TokenNumbers) -> bool {
+        self.file.token().is_some_and(|now| FileToken::from_numbers(identity).is_same_file(&now))
     }
 
     /// netCDF4-python's `data_model`: NETCDF4, NETCDF4_CLASSIC, NETCDF3_CLASSIC, ...
@@ -171,13 +227,13 @@ impl NativeGroup {
     /// Its own dimensions by ascending id.
     fn dimensions(&self, py: Python<'_>) -> PyResult<Vec<DimensionTuple>> {
         // Lengths of a file that is being written wait for its commits.
-        py.detach(|| self.group.dimensions().map(|found| dimension_tuples(&found)))
-            .map_err(|error| to_python(&error))
+        py.detach(|| dimension_tuples(&self.group.dimensions()?)).map_err(|error| to_python(&error))
     }
 
     /// The id of the dimension of that name, here or in a group above; that looks at all of the file.
     fn dimension_id(&self, py: Python<'_>, name: &str) -> PyResult<Option<i32>> {
-        let found = py.detach(|| Ok(self.group.find_dimension(name)?.map(|found| found.id())));
+        let found =
+            py.detach(|| self.group.find_dimension(name)?.map(|found| found.id()).transpose());
         found.map_err(|error| to_python(&error))
     }
 

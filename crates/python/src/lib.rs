@@ -23,6 +23,15 @@ use pyo3::prelude::*;
 /// The native part of the package `isotach`.
 #[pymodule(gil_used = false)]
 mod _native {
+    use pyo3::prelude::*;
+
+    use crate::error::Changed;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("Changed", module.py().get_type::<Changed>())
+    }
+
     #[pymodule_export]
     use crate::command::{command, generate};
     #[pymodule_export]
@@ -33,6 +42,7 @@ mod _native {
     use crate::variable::NativeVariable;
     #[pymodule_export]
     use crate::writing::{
-        NativeDimension, NativeGroupWriter, NativeVariableWriter, NativeWriter, Place, create, edit,
+        NativeDimension, NativeGroupWriter, NativeVariableWriter, NativeWriter, Place, create,
+        edit, is_read, replace,
     };
 }

@@ -2,9 +2,10 @@
 
 use std::io;
 use std::mem::MaybeUninit;
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 
 use isotach::storage::Storage;
+use isotach::sync::Mutex;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 

@@ -14,9 +14,10 @@
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::ptr::{self, null_mut};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::PoisonError;
 
 use isotach::cache::memory_setting;
+use isotach::sync::{Mutex, OnceLock};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 use rustix::process::{Resource, getrlimit};
 
@@ -40,7 +41,8 @@ struct Blocks {
     kept: Vec<Block>,
 }
 
-static BLOCKS: Mutex<Option<Blocks>> = Mutex::new(None);
+/// A process that is forked while somebody changes them knows none of its parent's blocks.
+static BLOCKS: Mutex<Option<Blocks>> = Mutex::fixed(None);
 
 /// Memory for `bytes` bytes; null where there is none.
 pub(crate) fn allocate(bytes: usize) -> *mut c_void {
@@ -69,14 +71,15 @@ pub(crate) unsafe fn release(memory: *mut c_void) {
     surplus.into_iter().for_each(unmap);
 }
 
-/// Memory of `bytes` bytes with the same contents; null where there is none.
+/// Memory of `bytes` bytes with the same contents; null where there is none, or it is not known how many there are.
 ///
 /// # Safety
 /// As for [`release`], unless the result is null.
 pub(crate) unsafe fn resize(memory: *mut c_void, bytes: usize) -> *mut c_void {
     let len = blocks(|blocks| blocks.in_use.get(&(memory as usize)).copied());
+    let Some(len) = len else { return if memory.is_null() { allocate(bytes) } else { null_mut() } };
     let moved = allocate(bytes);
-    if let (Some(len), false) = (len, moved.is_null()) {
+    if !moved.is_null() {
         // SAFETY: two blocks, the one of at least `len`, the other of at least `bytes` bytes; the
         // caller gives the old one up.
         unsafe {

@@ -1,11 +1,12 @@
 //! Handles on variables: what they are, and reading them into NumPy arrays.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use isotach::model::Values;
 use isotach::model::selection::{Index, Indexed, Selection};
 use isotach::plan::layout::Placement;
 use isotach::read::Array;
+use isotach::sync::OnceLock;
 use isotach::{Endianness, Error, StorageInfo, StorageKind, Variable};
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::exceptions::{PyIndexError, PyTypeError};
@@ -97,7 +98,7 @@ impl NativeVariable {
 
     /// Its dimensions, outermost first.
     fn dimensions(&self, py: Python<'_>) -> PyResult<Vec<DimensionTuple>> {
-        py.detach(|| self.variable.dimensions().map(|found| dimension_tuples(&found)))
+        py.detach(|| dimension_tuples(&self.variable.dimensions()?))
             .map_err(|error| to_python(&error))
     }
 
@@ -164,8 +165,13 @@ impl NativeVariable {
         key: &Bound<'_, PyAny>,
         data_shape: Vec<u64>,
     ) -> PyResult<Place> {
-        let found = py.detach(|| self.variable.dimensions()).map_err(|error| to_python(&error))?;
-        let shape: Vec<u64> = found.iter().map(isotach::Dimension::len).collect();
+        let lengths = || {
+            let found = self.variable.dimensions()?;
+            let shape =
+                found.iter().map(isotach::Dimension::len).collect::<Result<Vec<u64>, _>>()?;
+            Ok((found, shape))
+        };
+        let (found, shape) = py.detach(lengths).map_err(|error: Error| to_python(&error))?;
         let grows: Vec<bool> = found.iter().map(isotach::Dimension::is_unlimited).collect();
         Place::new(indices(key)?, &shape, &grows, &data_shape)
     }

@@ -43,7 +43,7 @@ fn main() {
 fn list(group: &Group) -> Result<usize> {
     let mut count = group.attributes()?.len();
     for dimension in group.dimensions()?.iter() {
-        count += usize::from(dimension.len() < u64::MAX);
+        count += usize::from(dimension.len()? < u64::MAX);
     }
     for variable in group.variables()? {
         let attributes = variable.attributes()?;

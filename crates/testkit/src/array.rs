@@ -9,7 +9,7 @@ use isotach::cache::FileNumber;
 use isotach::plan::layout::{
     ArrayId, ArrayLayout, BeyondEnd, ChunkIndex, ChunkPlace, Chunked, DecodeCount, Placement,
 };
-use isotach::read::Array;
+use isotach::read::{Array, Live};
 use isotach::storage::Storage;
 use isotach_codec::{Filter, Pipeline};
 use isotach_model::convert::Rules;
@@ -152,7 +152,8 @@ impl StoredArray {
             placement: self.placement.clone(),
         };
         let stored = StoredType::Bytes { size: self.element_size, reversed: false };
-        Array { layout, shape: shape.to_vec(), stored, heap: None, rules: Rules::NETCDF4 }
+        let (rules, live) = (Rules::NETCDF4, Live::default());
+        Array { layout, shape: shape.to_vec(), stored, heap: None, rules, live }
     }
 
     fn filter(&self, chunk: &[u8]) -> Vec<u8> {

@@ -1,9 +1,8 @@
 //! Every input that once was a finding of a fuzz target is survived.
 
-use std::path::Path;
-use std::time::Instant;
-
+use isotach_testkit::Work;
 use isotach_testkit::hostile::TARGETS;
+use std::path::Path;
 
 #[test]
 fn former_findings_are_survived() {
@@ -13,9 +12,9 @@ fn former_findings_are_survived() {
         let Ok(inputs) = folder.join(name).read_dir() else { continue };
         for input in inputs.map(|entry| entry.unwrap().path()) {
             println!("{}", input.display());
-            let start = Instant::now();
+            let work = Work::begin();
             target(&std::fs::read(&input).unwrap());
-            let seconds = start.elapsed().as_secs();
+            let seconds = work.done().as_secs();
             assert!(seconds < 20, "{} took {seconds} s", input.display());
             replayed += 1;
         }

@@ -148,7 +148,7 @@ impl Access {
         }
         self.hear(file, &dimensions, direction)?;
         // SAFETY: by this function's contract.
-        let request = unsafe { self.request(file, &node, &dimensions, direction) };
+        let request = unsafe { self.request(file, &node, &dimensions, direction) }?;
         let Some(wanted) = request.check()? else { return Ok(None) };
         let misfit = request.check_type().err().filter(|_| !wanted.is_unseen);
         if let Some(status) = misfit
@@ -168,7 +168,7 @@ impl Access {
     /// A caller who gives no counts hears how long the dimensions are; one who writes changes that, and does not.
     fn hear(&self, file: &OpenFile, along: &[Dimension], direction: Direction) -> Outcome {
         if self.count.is_null() && self.kind != Kind::One {
-            along.iter().for_each(|dimension| file.hear(dimension));
+            along.iter().try_for_each(|dimension| file.hear(dimension))?;
         }
         if direction == Direction::Put { file.keep_heard(along) } else { Ok(()) }
     }
@@ -181,9 +181,9 @@ impl Access {
         node: &'r VariableNode,
         dimensions: &'r [Dimension],
         direction: Direction,
-    ) -> Request<'r> {
+    ) -> Outcome<Request<'r>> {
         let rank = dimensions.len();
-        let shape: Vec<u64> = dimensions.iter().map(Dimension::len).collect();
+        let shape = dimensions.iter().map(Dimension::len).collect::<Result<Vec<u64>, _>>()?;
         // SAFETY: by the contract of `resolve`.
         let (start, count, stride, map) = unsafe {
             (
@@ -200,7 +200,7 @@ impl Access {
         };
         let start = start.map(|start| start.iter().map(|&start| start as u64).collect());
         let stride = stride.map(|stride| stride.iter().map(|&stride| stride as i64).collect());
-        Request {
+        Ok(Request {
             file,
             direction,
             kind: self.kind,
@@ -215,7 +215,7 @@ impl Access {
             count,
             stride: stride.unwrap_or_else(|| vec![1; rank]),
             map: map.map(<[isize]>::to_vec),
-        }
+        })
     }
 }
 
@@ -305,7 +305,7 @@ impl Request<'_> {
         if self.shape.is_empty() {
             return self.check_slab();
         }
-        self.along.iter().for_each(|dimension| self.file.hear(dimension));
+        self.along.iter().try_for_each(|dimension| self.file.hear(dimension))?;
         let axes = 0..self.shape.len();
         axes.clone().try_for_each(|axis| self.check_stride(axis))?;
         if self.map.is_none() && self.stride.iter().all(|&stride| stride == 1) {
@@ -428,7 +428,7 @@ impl Request<'_> {
         let is_nothing = self.count.contains(&0);
         for axis in (0..self.shape.len()).filter(|&axis| !self.may_grow(axis)) {
             let (start, count, len) = (self.start[axis], self.count[axis], self.shape[axis]);
-            self.file.hear(&self.along[axis]);
+            self.file.hear(&self.along[axis])?;
             if start > len || (start == len && count > 0) {
                 return Err(Status::EINVALCOORDS);
             }

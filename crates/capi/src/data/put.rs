@@ -54,8 +54,10 @@ pub(super) unsafe fn put(
     if is_nowhere && transfer.misfit.is_none() {
         return Err(nowhere(&file));
     }
-    let reached = reach_records(&transfer).and(transfer.misfit.map_or(Ok(()), Err));
-    reached.map_err(|status| transfer.refused(status))?;
+    if let Some(misfit) = transfer.misfit {
+        let reached = reach_records(&transfer).and(Err(misfit));
+        return reached.map_err(|status| transfer.refused(status));
+    }
     let is_in_range = match &transfer.map {
         _ if len == 0 => writer(&file, &transfer).map(|_| true),
         // SAFETY: by this function's contract.
@@ -71,6 +73,8 @@ pub(super) unsafe fn put(
             write(&file, &transfer, &elements)
         }
     };
+    // Records come about with their values: other threads find no record that has none yet.
+    reach_records(&transfer).map_err(|status| transfer.refused(status))?;
     // What lies beyond is told after all that lies inside.
     let is_in_range = is_in_range.or_else(|status| transfer.end(true).and(Err(status)))?;
     file.share()?;
@@ -81,7 +85,7 @@ pub(super) unsafe fn put(
 fn reach_records(transfer: &Transfer<'_>) -> Outcome {
     let dimensions = transfer.node.variable.dimensions()?;
     match dimensions.first() {
-        Some(records) if transfer.records > records.len() => {
+        Some(records) if transfer.records > records.len()? => {
             Ok(transfer.node.writer()?.grow(&[transfer.records])?)
         }
         _ => Ok(()),

@@ -7,8 +7,9 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{MutexGuard, PoisonError};
 
+use isotach::sync::Mutex;
 use isotach::{CreateOptions, ErrorKind, File, Format, Overwrite, User, Writer};
 
 use super::closing::store_at_exit;
@@ -35,9 +36,9 @@ struct Entry {
     user_count: usize,
 }
 
-static EDITED: Mutex<BTreeMap<Identity, Entry>> = Mutex::new(BTreeMap::new());
+static EDITED: Mutex<BTreeMap<Identity, Entry>> = Mutex::fixed(BTreeMap::new());
 /// Held while a file is being opened for changing or created, so that nobody does the same with it.
-static OPENING: Mutex<()> = Mutex::new(());
+static OPENING: Mutex<()> = Mutex::fixed(());
 static NEXT_NUMBER: AtomicU64 = AtomicU64::new(0);
 
 impl Edited {
@@ -58,27 +59,31 @@ impl Edited {
         Some(Self::new(entry.writer.clone(), Some((identity, entry.number))))
     }
 
-    /// Opens a file for changing it.
+    /// Opens a file for changing it. A classic one that is shared (`NC_SHARE`) may be written by programs that
+    /// have agreed on who writes which part of it.
     ///
     /// # Errors
     /// The operating system's own, `NC_ENOTNC` and what a broken file gives, `NC_EHDFERR` where another
-    /// process has the file.
-    pub(super) fn open(path: &Path) -> Outcome<Self> {
+    /// process has the file, and `EAGAIN` where that is a classic one.
+    pub(super) fn open(path: &Path, is_shared: bool) -> Outcome<Self> {
         let _only = lock(&OPENING);
         if let Some(found) = Self::find(path) {
             return Ok(found);
         }
         let mut options = edit_options();
         let writer = match options.open(path) {
-            // Classic files know no locks, and programs that run side by side write parts of one.
-            Err(error) if is_elsewhere(&error.kind) && !format_at(path).is_none_or(is_hdf5) => {
+            Err(error)
+                if is_shared
+                    && is_elsewhere(&error.kind)
+                    && !format_at(path).is_none_or(is_hdf5) =>
+            {
                 options.lock = false;
                 options.open(path)
             }
             other => other,
         };
         let writer = writer.map_err(|error| match &error.kind {
-            ErrorKind::InUse { .. } => Status::EHDFERR,
+            ErrorKind::InUse { .. } if format_at(path).is_none_or(is_hdf5) => Status::EHDFERR,
             // Who may read it could not be told by the operating system alone.
             ErrorKind::Open(_) if format_at(path).is_some_and(is_hdf5) => Status::EHDFERR,
             _ => status_of(&error),
@@ -87,25 +92,23 @@ impl Edited {
     }
 
     /// Creates a file. It takes the place even of one that this process is writing, whose ids lead to nothing
-    /// from then on, but where both are netCDF-4.
+    /// from then on, but where both are netCDF-4. Ids that only read such a file go on to read it.
     ///
     /// # Errors
-    /// The operating system's own, `NC_EEXIST`.
+    /// The operating system's own, `NC_EEXIST`; `EACCES` where another process writes the file, or where both
+    /// are netCDF-4 and this process has it open, and `EAGAIN` for classic files that another process writes.
     pub(super) fn create(path: &Path, options: &CreateOptions) -> Outcome<Self> {
         let _only = lock(&OPENING);
         let is_hdf5 = is_hdf5(options.format);
+        let mut options = options.clone();
         if options.overwrite != Overwrite::Never {
             Self::abandon(path, options.format)?;
+            // As HDF5 has it, which knows of its own files only.
+            let keeps_readers = is_hdf5 && format_at(path).is_some_and(self::is_hdf5);
+            options.overwrite =
+                if keeps_readers { Overwrite::Truncate } else { Overwrite::Displace };
         }
-        let writer = match options.create(path) {
-            Err(error) if is_elsewhere(&error.kind) && !is_hdf5 => {
-                let mut options = options.clone();
-                options.edit.lock = false;
-                options.create(path)
-            }
-            other => other,
-        };
-        let writer = writer.map_err(|error| match &error.kind {
+        let writer = options.create(path).map_err(|error| match &error.kind {
             ErrorKind::Open(source) if source.kind() == io::ErrorKind::AlreadyExists => {
                 Status::EEXIST
             }
@@ -190,6 +193,6 @@ fn all() -> MutexGuard<'static, BTreeMap<Identity, Entry>> {
     lock(&EDITED)
 }
 
-fn lock<T>(mutex: &'static Mutex<T>) -> MutexGuard<'static, T> {
+fn lock<T: Default>(mutex: &'static Mutex<T>) -> MutexGuard<'static, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

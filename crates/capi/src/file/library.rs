@@ -3,8 +3,8 @@
 
 use std::ffi::{c_char, c_int};
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
 
+use isotach::sync::Kept;
 use isotach::{Alignment, EditOptions};
 
 use super::mode::format_flags;
@@ -17,7 +17,7 @@ const VERSION: &str = concat!("4.10.0 of isotach ", env!("CARGO_PKG_VERSION"), "
 /// The format of new files whose flags do not say one.
 static DEFAULT_FORMAT: AtomicI32 = AtomicI32::new(1);
 /// `nc_set_alignment`.
-static ALIGNMENT: Mutex<Option<(c_int, c_int)>> = Mutex::new(None);
+static ALIGNMENT: Kept<Option<(c_int, c_int)>> = Kept::fixed(None, None);
 
 /// `nc_set_meta_block_size`.
 static META_BLOCK_BYTES: AtomicUsize = AtomicUsize::new(0);
@@ -81,7 +81,7 @@ pub extern "C" fn nc_set_log_level(_level: c_int) -> c_int {
 /// Says where larger pieces of HDF5 files begin that are opened from now on.
 #[unsafe(no_mangle)]
 pub extern "C" fn nc_set_alignment(threshold: c_int, alignment: c_int) -> c_int {
-    *ALIGNMENT.lock().unwrap_or_else(PoisonError::into_inner) = Some((threshold, alignment));
+    ALIGNMENT.change(|set| *set = Some((threshold, alignment)));
     0
 }
 
@@ -128,7 +128,7 @@ pub unsafe extern "C" fn nc_get_meta_block_size_ints(bytes: *mut c_int) -> c_int
 }
 
 fn alignment_set() -> Option<(c_int, c_int)> {
-    *ALIGNMENT.lock().unwrap_or_else(PoisonError::into_inner)
+    *ALIGNMENT.read()
 }
 
 /// The flags of the format that new files have where nothing else is said.

@@ -103,8 +103,7 @@ impl Memory {
             _ => {}
         }
         match &self.persists {
-            Some(path) => std::fs::write(path, bytes)
-                .map_err(|error| error.raw_os_error().map_or(Status::EIO, Status)),
+            Some(path) => Ok(storage::replacement::write(path, bytes)?),
             None => Ok(()),
         }
     }

@@ -3,14 +3,15 @@
 use std::ffi::{CString, c_char, c_int};
 use std::io;
 
-use isotach::{File, Format};
+use isotach::{Format, OpenOptions};
 
 use super::edited::Edited;
-use super::mode::{Mode, NC_DISKLESS, NC_INMEMORY, NC_MMAP, NC_WRITE};
+use super::mode::{Mode, NC_DISKLESS, NC_INMEMORY, NC_MMAP, NC_SHARE, NC_WRITE};
 use super::{memory, path};
 use crate::boundary::{answer, put};
 use crate::handle;
 use crate::model::{OpenFile, Phase};
+use crate::moving::is_snapshot;
 use crate::status::{Outcome, Status};
 
 /// What netCDF-C tells as the size of its buffers where it is not asked for one,
@@ -118,7 +119,7 @@ fn open_local(path: CString, mode: Mode) -> Outcome<OpenFile> {
         return memory::open(path, mode, bytes);
     }
     if mode.has(NC_WRITE) {
-        let edited = Edited::open(local)?;
+        let edited = Edited::open(local, mode.has(NC_SHARE))?;
         return OpenFile::writing(path, mode, edited, Phase::Data);
     }
     match Edited::find(local) {
@@ -127,7 +128,8 @@ fn open_local(path: CString, mode: Mode) -> Outcome<OpenFile> {
             OpenFile::reading(path, mode, &file, Some(edited))
         }
         None => {
-            let file = File::open(local)?;
+            let options = OpenOptions { snapshot: is_snapshot(), ..OpenOptions::default() };
+            let file = options.open(local)?;
             OpenFile::reading(path, mode, &file, None)
         }
     }

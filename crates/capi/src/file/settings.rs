@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use std::env;
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::path::{Path, PathBuf};
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+
+use isotach::sync::{Kept, OnceLock};
 
 use crate::boundary::answer;
 use crate::status::Status;
@@ -20,7 +21,10 @@ const NAMES: [&str; 3] = [".ncrc", ".daprc", ".dodsrc"];
 type Settings = BTreeMap<Vec<u8>, CString>;
 
 /// `None` where the environment says that there are none.
-static SETTINGS: LazyLock<Option<Mutex<Settings>>> = LazyLock::new(|| {
+static SETTINGS: OnceLock<Option<Kept<Settings>>> = OnceLock::new();
+
+/// Those of the files.
+fn first_settings() -> Option<Kept<Settings>> {
     if env::var_os("NCRCENV_IGNORE").is_some() {
         return None;
     }
@@ -29,8 +33,8 @@ static SETTINGS: LazyLock<Option<Mutex<Settings>>> = LazyLock::new(|| {
         // Files that are not there say nothing.
         read(&std::fs::read(path).unwrap_or_default(), &mut settings);
     }
-    Some(Mutex::new(settings))
-});
+    Some(Kept::new(settings))
+}
 
 /// The value of a key, which the caller frees; NULL where it has none.
 #[unsafe(no_mangle)]
@@ -41,7 +45,7 @@ pub unsafe extern "C" fn nc_rc_get(key: *const c_char) -> *mut c_char {
     // SAFETY: the caller's string.
     let key = unsafe { CStr::from_ptr(key) }.to_bytes();
     let Some(settings) = settings() else { return std::ptr::null_mut() };
-    match settings.get(key) {
+    match settings.read().get(key) {
         // SAFETY: copies a string that ends with a zero; NULL where there is no memory.
         Some(value) => unsafe { libc::strdup(value.as_ptr()) },
         None => std::ptr::null_mut(),
@@ -57,16 +61,15 @@ pub unsafe extern "C" fn nc_rc_set(key: *const c_char, value: *const c_char) -> 
         }
         // SAFETY: the caller's strings.
         let (key, value) = unsafe { (CStr::from_ptr(key), CStr::from_ptr(value)) };
-        if let Some(mut settings) = settings() {
-            put(key.to_bytes(), value.to_bytes(), &mut settings);
+        if let Some(settings) = settings() {
+            settings.change(|settings| put(key.to_bytes(), value.to_bytes(), settings));
         }
         Ok(())
     })
 }
 
-fn settings() -> Option<MutexGuard<'static, Settings>> {
-    let settings = SETTINGS.as_ref()?;
-    Some(settings.lock().unwrap_or_else(PoisonError::into_inner))
+fn settings() -> Option<&'static Kept<Settings>> {
+    SETTINGS.get_or_init(first_settings).as_ref()
 }
 
 fn paths() -> Vec<PathBuf> {

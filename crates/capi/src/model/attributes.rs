@@ -1,9 +1,10 @@
 //! The attributes of a group or variable by number and by name.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use isotach::Attribute;
+use isotach::sync::OnceLock;
 
 /// The attributes of a group or variable in netCDF's order.
 pub(crate) struct AttributeList {

@@ -1,10 +1,11 @@
 //! A group and its variables by id.
 
 use std::ffi::c_int;
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError};
 
 use indexmap::IndexMap;
-use isotach::{Dimension, Format, Group, GroupWriter, VariableWriter};
+use isotach::sync::{OnceLock, RwLock};
+use isotach::{Dimension, Format, Group, GroupWriter, Readable, VariableWriter};
 
 use super::{AttributeList, VariableNode};
 use crate::status::{Outcome, Status};
@@ -17,7 +18,7 @@ pub(crate) struct GroupNode {
     /// The number of the group above it.
     pub(crate) parent: Option<u16>,
     /// What it is; another handle after a rename, which has another path.
-    handles: RwLock<Handles>,
+    handles: std::sync::RwLock<Handles>,
     /// By varid and by name, where the file is only read: they stay what they are, and need no lock.
     fixed_variables: OnceLock<Variables>,
     /// The same where the file may be changed; `None` before anybody asked.
@@ -51,7 +52,7 @@ impl GroupNode {
         Self {
             number,
             parent,
-            handles: RwLock::new(Handles { group, writer }),
+            handles: std::sync::RwLock::new(Handles { group, writer }),
             fixed_variables: OnceLock::new(),
             variables: RwLock::default(),
             attributes: OnceLock::new(),
@@ -101,7 +102,7 @@ impl GroupNode {
     /// The id of its dimension of that name.
     pub(crate) fn dimension_id(&self, name: &str) -> Outcome<Option<c_int>> {
         let found = self.dimensions()?.into_iter().find(|dimension| dimension.name() == name);
-        Ok(found.map(|found| found.id()))
+        Ok(found.map(|found| found.id()).transpose()?)
     }
 
     /// How many variables it has: their ids are the numbers below.
@@ -125,6 +126,11 @@ impl GroupNode {
                 }
             }
         })
+    }
+
+    /// Names of its variables by id, where the file is only read and somebody has asked for one.
+    pub(super) fn known_names(&self) -> Vec<Arc<str>> {
+        self.fixed_variables.get().map_or_else(Vec::new, |known| known.keys().cloned().collect())
     }
 
     /// The variable of that id, where the file is only read and somebody has asked for it before.
@@ -218,17 +224,20 @@ impl GroupNode {
 }
 
 /// The variables whose types netCDF can say: to netCDF-C others are not there.
-fn shown_variables(group: &Group) -> Outcome<Arc<[Arc<str>]>> {
+pub(super) fn shown_variables(group: &Group) -> Outcome<Arc<[Arc<str>]>> {
     let names = group.variable_names()?;
     if is_by_netcdf(group)? {
         return Ok(names);
     }
-    let is_shown = |name: &&Arc<str>| match group.variable(name) {
-        Ok(Some(variable)) => !variable.data_type().is_foreign(),
-        // Who asks for it gets the error.
-        Ok(None) | Err(_) => true,
-    };
-    Ok(names.iter().filter(is_shown).cloned().collect())
+    let mut shown = Vec::with_capacity(names.len());
+    for name in names.iter() {
+        // Of one that is damaged, who asks for it gets the error.
+        let found = group.variable(name).readable()?.flatten();
+        if found.is_none_or(|variable| !variable.data_type().is_foreign()) {
+            shown.push(Arc::clone(name));
+        }
+    }
+    Ok(shown.into())
 }
 
 /// Whether netCDF wrote the file, so that everything in it is of types that it can say. Nothing else has

@@ -5,9 +5,10 @@
 
 use std::collections::HashMap;
 use std::ffi::c_int;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{MutexGuard, PoisonError};
 
 use isotach::Dimension;
+use isotach::sync::Mutex;
 
 use super::{DimensionNode, OpenFile};
 use crate::status::Outcome;
@@ -24,22 +25,25 @@ impl HeardLengths {
 
 impl OpenFile {
     /// Remembers that a program hears how long a dimension is at present.
-    pub(crate) fn hear(&self, dimension: &Dimension) {
+    pub(crate) fn hear(&self, dimension: &Dimension) -> Outcome {
         if self.keeps_lengths() && dimension.is_unlimited() {
-            self.heard_lengths.all().insert(dimension.id(), dimension.len());
+            let (id, len) = (dimension.id()?, dimension.len()?);
+            self.heard_lengths.all().insert(id, len);
         }
+        Ok(())
     }
 
     /// Remembers that a new dimension has no length yet.
-    pub(super) fn hear_none(&self, dimension: &Dimension) {
-        self.heard_lengths.all().insert(dimension.id(), 0);
+    pub(super) fn hear_none(&self, id: c_int) {
+        self.heard_lengths.all().insert(id, 0);
     }
 
     /// Takes down what was heard of dimensions along which values are about to be written.
     pub(crate) fn keep_heard(&self, along: &[Dimension]) -> Outcome {
         if self.keeps_lengths() {
-            let unlimited = along.iter().filter(|dimension| dimension.is_unlimited());
-            unlimited.map(Dimension::id).try_for_each(|id| self.heard(id).map(drop))?;
+            for dimension in along.iter().filter(|dimension| dimension.is_unlimited()) {
+                self.heard(dimension.id()?)?;
+            }
         }
         Ok(())
     }
@@ -63,8 +67,8 @@ impl OpenFile {
         let group = self.group(node.group)?;
         let Some(id) = group.variable_id(node.dimension.name())? else { return Ok(0) };
         let variable = &group.variable(id)?.variable;
-        let first = variable.dimensions()?.first().map(Dimension::id);
-        if first != Some(node.dimension.id()) {
+        let first = variable.dimensions()?.first().map(Dimension::id).transpose()?;
+        if first != Some(node.dimension.id()?) {
             return Ok(0);
         }
         Ok(variable.array()?.layout.shape.first().copied().unwrap_or(0))

@@ -19,7 +19,7 @@ pub(crate) const FIRST_USER_TYPE: c_int = 32;
 pub(crate) const LAST_ATOMIC: c_int = Atomic::String as c_int;
 
 /// The types that a file defines, in netCDF's order: the first has the id 32.
-#[derive(Default)]
+#[derive(Default, Clone)]
 pub(super) struct Types {
     nodes: Vec<Arc<TypeNode>>,
     /// Whether the file was asked for its types.
@@ -268,6 +268,12 @@ impl OpenFile {
     }
 
     /// Forgets what was found in the file; what is only being defined stays.
+    /// Groups and names of the types that somebody may have ids of.
+    pub(super) fn known_types(&self) -> Vec<(u16, String)> {
+        let types = self.types.read().unwrap_or_else(PoisonError::into_inner);
+        types.nodes.iter().map(|node| (node.group, node.name.clone())).collect()
+    }
+
     pub(super) fn forget_types(&self) {
         let mut types = self.types.write().unwrap_or_else(PoisonError::into_inner);
         types.nodes.retain(|node| node.user.is_none());

@@ -2,8 +2,9 @@
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 
+use isotach::sync::{Mutex, OnceLock};
 use isotach::{Variable, VariableWriter};
 
 use super::AttributeList;

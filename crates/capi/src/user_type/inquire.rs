@@ -64,6 +64,7 @@ pub unsafe extern "C" fn nc_inq_type(
 }
 
 /// Where the caller wants to know what a type is.
+#[derive(Clone, Copy)]
 struct Wanted {
     name: *mut c_char,
     size: *mut usize,
@@ -280,6 +281,7 @@ fn looked_for(name: &str) -> Outcome<Cow<'_, str>> {
 }
 
 /// Where the caller wants to know what a member of a compound type is.
+#[derive(Clone, Copy)]
 struct WantedField {
     name: *mut c_char,
     offset: *mut usize,
@@ -416,15 +418,17 @@ fn named_type(group: c_int, name: &str) -> Outcome<c_int> {
         return in_group(group.number, name);
     }
     for group in file.with_ancestors(group) {
-        if let Ok(found) = in_group(group?.number, &name) {
-            return Ok(found);
+        match in_group(group?.number, &name) {
+            Err(Status::EBADTYPE) => {}
+            found => return found,
         }
     }
     // Each group before those in it, and these before the next one.
     let mut groups = vec![file.group(0)?];
     while let Some(group) = groups.pop() {
-        if let Ok(found) = in_group(group.number, &name) {
-            return Ok(found);
+        match in_group(group.number, &name) {
+            Err(Status::EBADTYPE) => {}
+            found => return found,
         }
         groups.extend(file.groups_of(group.number)?.into_iter().rev());
     }

@@ -5,7 +5,8 @@
 //! preemption have no meaning for it.
 
 use std::ffi::c_int;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use isotach::sync::Kept;
 
 use super::definition::netcdf4;
 use super::find;
@@ -29,16 +30,18 @@ const CHUNKS_IN_CACHE: u64 = 10;
 const MAX_BYTES: u64 = 64 << 20;
 
 /// What variables begin with.
-static DEFAULT: Mutex<ChunkCache> =
-    Mutex::new(ChunkCache { bytes: 16 * MEBIBYTE, slot_count: 4133, preemption: 0.75 });
+static DEFAULT: Kept<Option<ChunkCache>> = Kept::fixed(None, None);
+/// What they begin with where the program says nothing.
+const FIRST: ChunkCache = ChunkCache { bytes: 16 * MEBIBYTE, slot_count: 4133, preemption: 0.75 };
 
-fn default_cache() -> MutexGuard<'static, ChunkCache> {
-    DEFAULT.lock().unwrap_or_else(PoisonError::into_inner)
+fn set_default(cache: ChunkCache) {
+    cache.take_effect();
+    DEFAULT.change(|default| *default = Some(cache));
 }
 
 impl Default for ChunkCache {
     fn default() -> Self {
-        *default_cache()
+        DEFAULT.read().unwrap_or(FIRST)
     }
 }
 
@@ -73,7 +76,7 @@ fn percent(preemption: f32) -> c_int {
 #[unsafe(no_mangle)]
 pub extern "C" fn nc_set_chunk_cache(bytes: usize, slot_count: usize, preemption: f32) -> c_int {
     answer(|| {
-        *default_cache() = ChunkCache::new(bytes, slot_count, preemption)?.take_effect();
+        set_default(ChunkCache::new(bytes, slot_count, preemption)?);
         Ok(())
     })
 }
@@ -87,7 +90,7 @@ pub unsafe extern "C" fn nc_get_chunk_cache(
 ) -> c_int {
     answer(|| {
         // SAFETY: the caller's places for the three.
-        unsafe { put_cache(*default_cache(), bytes, slot_count, preemption) };
+        unsafe { put_cache(ChunkCache::default(), bytes, slot_count, preemption) };
         Ok(())
     })
 }
@@ -106,7 +109,7 @@ pub extern "C" fn nc_set_chunk_cache_ints(
         };
         let (bytes, slot_count) = (positive(bytes)?, positive(slot_count)?);
         let cache = ChunkCache::new(bytes, slot_count, preemption as f32 / 100.0)?;
-        *default_cache() = cache.take_effect();
+        set_default(cache);
         Ok(())
     })
 }
@@ -120,7 +123,7 @@ pub unsafe extern "C" fn nc_get_chunk_cache_ints(
 ) -> c_int {
     answer(|| {
         // SAFETY: the caller's places for the three.
-        unsafe { put_ints(*default_cache(), 1, bytes, slot_count, preemption) };
+        unsafe { put_ints(ChunkCache::default(), 1, bytes, slot_count, preemption) };
         Ok(())
     })
 }

@@ -29,7 +29,7 @@ pub(super) fn default_shape(
 ) -> Outcome<Option<Vec<u64>>> {
     let axis = |dimension: &&Dimension| {
         let is_unlimited = dimension.is_unlimited();
-        let len = if is_unlimited { file.heard(dimension.id())? } else { dimension.len() };
+        let len = if is_unlimited { file.heard(dimension.id()?)? } else { dimension.len()? };
         Ok(Axis { len, is_unlimited })
     };
     let along: Vec<Axis> = along.iter().map(axis).collect::<Outcome<_>>()?;

@@ -127,7 +127,7 @@ fn checked(
         (registry::DEFLATE, [_]) => return Err(Status::EINVAL),
         (registry::SZIP, &[_, pixels]) => {
             let fits = pixels <= MAX_PIXELS_PER_BLOCK
-                && u64::from(pixels) <= elements(&variable.dimensions()?);
+                && u64::from(pixels) <= elements(&variable.dimensions()?)?;
             if !fits || pixels % 2 == 1 {
                 return Err(Status::EINVAL);
             }
@@ -141,9 +141,9 @@ fn checked(
 }
 
 /// How many elements there are, what is empty as yet left aside.
-fn elements(along: &[Dimension]) -> u64 {
-    let lens = along.iter().map(Dimension::len).filter(|&len| len > 0);
-    lens.fold(1, u64::saturating_mul)
+fn elements(along: &[Dimension]) -> Outcome<u64> {
+    let lens = along.iter().map(Dimension::len).collect::<Result<Vec<u64>, _>>()?;
+    Ok(lens.into_iter().filter(|&len| len > 0).fold(1, u64::saturating_mul))
 }
 
 /// Whether there is code that applies a filter.

@@ -77,16 +77,16 @@ fn set_chunked(
     }
     // A shape that begins with 0 leaves it to the library, where it is 0.
     if shape.first() == Some(&0) {
-        let whole =
-            |dimension: &Dimension| if dimension.is_unlimited() { 1 } else { dimension.len() };
-        let open = shape.iter_mut().zip(along).filter(|(len, _)| **len == 0);
-        open.for_each(|(len, dimension)| *len = whole(dimension));
+        for (len, dimension) in shape.iter_mut().zip(along).filter(|(len, _)| **len == 0) {
+            *len = if dimension.is_unlimited() { 1 } else { dimension.len()? };
+        }
     }
-    let fits = |(&len, dimension): (&u64, &Dimension)| {
-        len > 0 && (dimension.is_unlimited() || len <= dimension.len())
-    };
+    let mut fits = true;
+    for (&len, dimension) in shape.iter().zip(along) {
+        fits &= len > 0 && (dimension.is_unlimited() || len <= dimension.len()?);
+    }
     let is_small = chunk_bytes(variable, &shape) <= u32::MAX.into();
-    if !is_small || !shape.iter().zip(along).all(fits) {
+    if !is_small || !fits {
         return Err(Status::EBADCHUNK);
     }
     storage.chunk_shape = Some(shape);
@@ -105,7 +105,7 @@ fn set_unchunked(
     match kind {
         NC_CONTIGUOUS => storage.kind = StorageKind::Contiguous,
         NC_COMPACT => {
-            let shape: Vec<u64> = along.iter().map(Dimension::len).collect();
+            let shape = along.iter().map(Dimension::len).collect::<Result<Vec<u64>, _>>()?;
             if chunk_bytes(variable, &shape) > MAX_COMPACT_BYTES {
                 return Err(Status::EVARSIZE);
             }

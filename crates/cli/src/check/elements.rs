@@ -46,13 +46,13 @@ pub(super) fn read(array: &Arc<Array>, progress: &Progress) -> Outcome {
     let mut outcome = Outcome::default();
     match &array.layout.placement {
         Placement::Chunked(chunked) => read_chunks(array, chunked, &mut outcome, progress),
-        Placement::Strided { address, strides_bytes, beyond_end } => {
-            let missing = missing_bytes(array, *address, strides_bytes);
+        Placement::Strided { beyond_end, .. } => {
+            let missing = array.layout.missing_bytes();
             if missing == 0 {
                 read_pieces(array, &mut outcome, progress);
             } else {
                 let read_as = match beyond_end {
-                    BeyondEnd::Error => "cannot be read",
+                    BeyondEnd::Error | BeyondEnd::Missing => "cannot be read",
                     BeyondEnd::Zeros => "read as zeros",
                 };
                 let missing = size::shown(missing);
@@ -61,24 +61,11 @@ pub(super) fn read(array: &Arc<Array>, progress: &Progress) -> Outcome {
         }
         // There is nothing of them in the file.
         Placement::Unallocated => {}
-        Placement::Inline(_) | Placement::External(_) | Placement::Virtual(_) => {
+        Placement::Inline(_) | Placement::External { .. } | Placement::Virtual(_) => {
             read_pieces(array, &mut outcome, progress);
         }
     }
     outcome
-}
-
-/// How many bytes of the extent of the elements lie behind the end of the file.
-fn missing_bytes(array: &Array, address: u64, strides: &[u64]) -> u64 {
-    let shape = &array.layout.shape;
-    if shape.contains(&0) {
-        return 0;
-    }
-    let steps = shape.iter().zip(strides).map(|(&len, &stride)| (len - 1).saturating_mul(stride));
-    let begin = address.saturating_add(array.layout.element_size as u64);
-    let end = steps.fold(begin, u64::saturating_add);
-    // A storage that has no length is found out by reading.
-    array.layout.storage.len().map_or(0, |len| end.saturating_sub(len))
 }
 
 fn read_pieces(array: &Arc<Array>, outcome: &mut Outcome, progress: &Progress) {

@@ -22,6 +22,7 @@ use self::elements::Outcome;
 use crate::error::Result;
 use crate::info::format_name;
 use crate::progress::Progress;
+use crate::reading::ReadOptions;
 use crate::size;
 
 /// Exit code where there are findings.
@@ -43,6 +44,8 @@ pub(crate) struct CheckOptions {
     /// As JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    read: ReadOptions,
     /// The file
     pub(crate) file: OsString,
 }
@@ -90,7 +93,7 @@ impl Report {
 
 /// Checks the file and tells on `sink`; gives back the exit code.
 pub(crate) fn run(options: &CheckOptions, sink: &mut dyn Write) -> Result<i32> {
-    let file = match File::open(&options.file) {
+    let file = match options.read.open(&options.file) {
         Ok(file) => file,
         Err(error) => {
             write_unopened(options, &error, sink)?;

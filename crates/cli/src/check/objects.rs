@@ -25,7 +25,9 @@ pub(super) fn walk(objects: &Objects, report: &mut Report) {
                 continue;
             }
             let child = group.child_path(link.name());
-            check_object(objects.object_at(address, &child), &mut waiting, report);
+            if let Some(object) = report.take(&child, objects.object_at(address, &child)) {
+                check_object(object, &mut waiting, report);
+            }
         }
     }
 }

@@ -154,7 +154,7 @@ impl Dump<'_, '_> {
         if value::as_f64(values, 0).is_none() {
             return Ok(());
         }
-        let Some(units) = time::units_of(variable) else { return Ok(()) };
+        let Some(units) = time::units_of(variable)? else { return Ok(()) };
         let wrap = values.len() > 2;
         let mut position = 0;
         for index in 0..values.len() {

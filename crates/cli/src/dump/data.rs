@@ -1,7 +1,7 @@
 //! The data section: rows of values, read in pieces and written as they come.
 
 use isotach::model::{Atomic, DataType, Values, fill};
-use isotach::{Dimension, Group, Variable};
+use isotach::{Dimension, Group, Readable, Variable};
 
 use super::options::Language;
 use super::printf::Format;
@@ -74,9 +74,7 @@ impl Dump<'_, '_> {
         }
         for variable in variables {
             let dimensions = variable.dimensions()?;
-            if self.wants_values(group, variable, &dimensions)?
-                && !dimensions.iter().any(Dimension::is_empty)
-            {
+            if self.wants_values(group, variable, &dimensions)? && !has_empty(&dimensions)? {
                 self.values(variable, &dimensions)?;
             }
         }
@@ -102,7 +100,7 @@ impl Dump<'_, '_> {
             && style.format.as_ref().is_none_or(Format::is_string);
         let mut written = Written {
             variable,
-            shape: dimensions.iter().map(Dimension::len).collect(),
+            shape: dimensions.iter().map(Dimension::len).collect::<isotach::Result<_>>()?,
             braces: dimensions.iter().map(Dimension::is_unlimited).collect(),
             style,
             text: is_text.then(Row::default),
@@ -277,25 +275,37 @@ impl Dump<'_, '_> {
     }
 
     fn style(&self, variable: &Variable) -> Result<Style> {
-        let time = self.options.time_separator().and_then(|separator| {
-            let parent = self.bounds.as_ref().filter(|(name, _)| name == variable.name());
-            let units = units_of(parent.map_or(variable, |(_, parent)| parent))?;
-            Some((units, separator))
-        });
+        let time = match self.options.time_separator() {
+            Some(separator) => {
+                let parent = self.bounds.as_ref().filter(|(name, _)| name == variable.name());
+                let units = units_of(parent.map_or(variable, |(_, parent)| parent))?;
+                units.map(|units| (units, separator))
+            }
+            None => None,
+        };
         let precision = self.options.precision;
         let is_overridden = precision.overrides_format_of(variable.data_type().atomic());
-        let format = if is_overridden { None } else { c_format(variable) };
+        let format = if is_overridden { None } else { c_format(variable)? };
         let fill = fill_value(variable)?;
         Ok(Style { digits: precision.digits, format, time, fill })
     }
 }
 
-fn c_format(variable: &Variable) -> Option<Format> {
+fn c_format(variable: &Variable) -> Result<Option<Format>> {
     let text = char_attribute(variable, "C_format")?;
-    if text.len() > LONGEST_FORMAT {
-        return None;
+    let text = text.filter(|text| text.len() <= LONGEST_FORMAT);
+    Ok(text
+        .and_then(|text| Format::parse(std::str::from_utf8(super::text::until_zero(&text)).ok()?)))
+}
+
+/// Whether no element is along one of them.
+pub(super) fn has_empty(dimensions: &[Dimension]) -> isotach::Result<bool> {
+    for dimension in dimensions {
+        if dimension.is_empty()? {
+            return Ok(true);
+        }
     }
-    Format::parse(std::str::from_utf8(super::text::until_zero(&text)).ok()?)
+    Ok(false)
 }
 
 /// What is shown as `_`: the attribute, or the default fill value, except of bytes and of
@@ -304,7 +314,9 @@ fn fill_value(variable: &Variable) -> Result<Option<Values>> {
     let own = variable
         .attribute("_FillValue")?
         .filter(|attribute| attribute.len() == 1 && attribute.data_type() == variable.data_type());
-    if let Some(values) = own.and_then(|own| own.values().ok()) {
+    if let Some(own) = own
+        && let Some(values) = own.values().readable()?
+    {
         return Ok(Some(values));
     }
     Ok(match variable.data_type().atomic() {

@@ -155,7 +155,7 @@ impl Dump<'_, '_> {
             self.out.begin_line()?;
             self.out.put("\t")?;
             self.out.put(name::escaped(dimension.name()))?;
-            let len = dimension.len();
+            let len = dimension.len()?;
             self.out.put(if dimension.is_unlimited() {
                 format!(" = UNLIMITED ; // ({len} currently)\n")
             } else {
@@ -192,7 +192,9 @@ impl Dump<'_, '_> {
         let mut from = Some(group);
         while let Some(group) = from {
             let meant = group.find_dimension(dimension.name())?;
-            if meant.is_some_and(|meant| meant.id() == dimension.id()) {
+            if let Some(meant) = meant
+                && meant.id()? == dimension.id()?
+            {
                 break;
             }
             from = group.parent();

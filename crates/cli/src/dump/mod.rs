@@ -32,7 +32,8 @@ use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use isotach::{File, Format, Group, Variable};
+use isotach::error::OtherFileReason;
+use isotach::{ErrorKind, Fault, File, Format, Group, Readable, Variable};
 
 pub(crate) use self::options::DumpOptions;
 use self::out::Out;
@@ -70,7 +71,7 @@ struct Dump<'a, 'w> {
 /// Writes the file as text to `sink`.
 pub(crate) fn run(options: &DumpOptions, sink: &mut dyn Write) -> Result<()> {
     let path = Path::new(&options.file);
-    let file = File::open(path)?;
+    let file = options.read.open(path)?;
     if let Some(kind) = options.kind_shown(file.format()?) {
         writeln!(sink, "{kind}")?;
         return Ok(sink.flush()?);
@@ -80,6 +81,7 @@ pub(crate) fn run(options: &DumpOptions, sink: &mut dyn Write) -> Result<()> {
     if goes_to_file() {
         dump.progress = Progress::of(|| dump.value_bytes(&file.root(), 0).unwrap_or(0));
     }
+    dump.tell_left_out(&file.root(), 0)?;
     let shown = options.file.as_bytes();
     if options.json {
         dump.json(&file)?;
@@ -145,7 +147,7 @@ impl<'a, 'w> Dump<'a, 'w> {
         }
         for variable in group.variables()? {
             if self.wants_values(group, &variable, &variable.dimensions()?)?
-                && let Ok(array) = variable.array()
+                && let Some(array) = variable.array().readable()?
             {
                 sum = sum.saturating_add(size::logical_bytes(&array).unwrap_or(u64::MAX));
             }
@@ -162,12 +164,36 @@ impl<'a, 'w> Dump<'a, 'w> {
         eprintln!("isotach: {error}");
     }
 
+    /// Tells what is not in the output, and why.
+    fn tell_left_out(&mut self, group: &Group, depth: usize) -> Result<()> {
+        // What else is wrong with the group comes up with what is shown of it.
+        let Some(left_outs) = group.left_out().readable()? else { return Ok(()) };
+        for left_out in left_outs.iter() {
+            self.incomplete |= !is_as_it_should_be(&left_out.reason);
+            eprintln!("isotach: left out {}: {}", left_out.path, left_out.reason);
+        }
+        let Some(below) = group.groups().readable()?.filter(|_| depth < header::DEEPEST_GROUP)
+        else {
+            return Ok(());
+        };
+        below.iter().try_for_each(|child| self.tell_left_out(child, depth + 1))
+    }
+
     /// Says where the output has a gap, and goes on.
     fn gap(&mut self, error: &isotach::Error) -> Result<()> {
         self.tell(error);
         let why = error.kind.to_string().replace(['\n', '\r'], " ");
         Ok(self.out.put(format!(" // cannot be read: {why}"))?)
     }
+}
+
+/// Whether a file without a fault may have what is left out: types that netCDF has not, links that lead nowhere.
+fn is_as_it_should_be(reason: &isotach::Error) -> bool {
+    let is_refused = matches!(
+        reason.kind,
+        ErrorKind::OtherFile { reason: OtherFileReason::NotAllowed { .. }, .. }
+    );
+    !is_refused && matches!(reason.fault(), Fault::NotSupported | Fault::Missing)
 }
 
 /// True where standard output is a file on disk.

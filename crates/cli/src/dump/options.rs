@@ -9,6 +9,7 @@ use isotach::model::Atomic;
 
 use super::Shown;
 use super::value::Digits;
+use crate::reading::ReadOptions;
 
 /// Longest line where nothing else is said.
 const LINE_LENGTH: usize = 80;
@@ -22,6 +23,8 @@ type Parsed<T> = std::result::Result<T, String>;
 /// Options of `isotach dump`: those of `ncdump`.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct DumpOptions {
+    #[command(flatten)]
+    pub(super) read: ReadOptions,
     /// Values of coordinate variables only, and the header
     #[arg(short = 'c')]
     pub(super) coordinates: bool,

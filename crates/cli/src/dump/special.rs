@@ -1,7 +1,7 @@
 //! `-s`: what is not stored as attributes and shown as such.
 
 use isotach::model::{Atomic, DataType, Values};
-use isotach::{Endianness, FilterUse, Format, Group, StorageKind, Variable};
+use isotach::{Endianness, FilterUse, Format, Group, Readable, StorageKind, Variable};
 
 use super::text::until_zero;
 use super::value::as_i128;
@@ -112,7 +112,10 @@ impl Dump<'_, '_> {
 }
 
 fn value(root: &Group, name: &str) -> Result<Option<Values>> {
-    Ok(root.attribute(name)?.and_then(|attribute| attribute.values().ok()))
+    match root.attribute(name)? {
+        Some(attribute) => Ok(attribute.values().readable()?),
+        None => Ok(None),
+    }
 }
 
 fn quoted(text: &str) -> String {

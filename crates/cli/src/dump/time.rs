@@ -1,20 +1,21 @@
 //! `-t` and `-i`: times as dates.
 
-use isotach::Variable;
 use isotach::model::Values;
+use isotach::{Readable, Variable};
 use isotach_calendar::{Calendar, TimeUnits, parse_date};
 
 use super::value::as_f64;
 
 /// The meaning of a variable's numbers; `None` where its attributes do not make it one of times.
-pub(super) fn units_of(variable: &Variable) -> Option<TimeUnits> {
-    let units = char_attribute(variable, "units")?;
-    let calendar = match char_attribute(variable, "calendar") {
+pub(super) fn units_of(variable: &Variable) -> isotach::Result<Option<TimeUnits>> {
+    let Some(units) = char_attribute(variable, "units")? else { return Ok(None) };
+    let calendar = match char_attribute(variable, "calendar")? {
         Some(name) if !name.is_empty() => Calendar::named(&name),
         _ => Calendar::Mixed,
     };
     let units = super::text::until_zero(&units);
-    TimeUnits::parse(std::str::from_utf8(units).ok()?, calendar)
+    let units = std::str::from_utf8(units).ok();
+    Ok(units.and_then(|units| TimeUnits::parse(units, calendar)))
 }
 
 /// The number at `index` as dumps show it.
@@ -33,12 +34,13 @@ pub(super) fn shown(
     })
 }
 
-/// The text of a `char` attribute.
-pub(super) fn char_attribute(variable: &Variable, name: &str) -> Option<Vec<u8>> {
-    match variable.attribute(name).ok()??.values().ok()? {
-        Values::Char(text) => Some(text),
+/// The text of a `char` attribute; a damaged one is none.
+pub(super) fn char_attribute(variable: &Variable, name: &str) -> isotach::Result<Option<Vec<u8>>> {
+    let Some(attribute) = variable.attribute(name).readable()?.flatten() else { return Ok(None) };
+    Ok(match attribute.values().readable()? {
+        Some(Values::Char(text)) => Some(text),
         _ => None,
-    }
+    })
 }
 
 /// What `time("...")` stands for in CDL; `None` where the text is no date.

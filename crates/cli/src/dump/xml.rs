@@ -21,7 +21,7 @@ impl Dump<'_, '_> {
             // The classic model has one unlimited dimension.
             let unlimited = dimension.is_unlimited() && !has_unlimited;
             has_unlimited |= unlimited;
-            let (name, len) = (dimension.name(), dimension.len());
+            let (name, len) = (dimension.name(), dimension.len()?);
             let mark = if unlimited { " isUnlimited=\"true\"" } else { "" };
             self.out.put(format!("  <dimension name=\"{name}\" length=\"{len}\"{mark} />\n"))?;
         }
@@ -62,8 +62,10 @@ impl Dump<'_, '_> {
         dimensions: &[Dimension],
     ) -> Result<bool> {
         let is_coordinate = dimensions.len() == 1 && dimensions[0].name() == variable.name();
-        let has_no_records =
-            dimensions.iter().any(|dimension| dimension.is_unlimited() && dimension.is_empty());
+        let mut has_no_records = false;
+        for dimension in dimensions.iter().filter(|dimension| dimension.is_unlimited()) {
+            has_no_records |= dimension.is_empty()?;
+        }
         Ok(self.options.header
             || (self.options.coordinates && !is_coordinate)
             || !self.wanted.variable(root, variable.name())?

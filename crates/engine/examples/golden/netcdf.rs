@@ -34,7 +34,7 @@ fn failed(error: &isotach::Error) -> Value {
 }
 
 fn group(group: &Group, is_netcdf4: bool) -> Result<Value> {
-    let dims: Vec<Value> = group.dimensions()?.iter().map(dimension).collect();
+    let dims = group.dimensions()?.iter().map(dimension).collect::<Result<Vec<Value>>>()?;
     let types: Vec<Value> = group.types()?.iter().map(|user| user_type(user)).collect();
     let atts = attributes(&group.attributes()?);
     let vars: Vec<Value> = group
@@ -56,13 +56,13 @@ fn group(group: &Group, is_netcdf4: bool) -> Result<Value> {
     }))
 }
 
-fn dimension(dimension: &Dimension) -> Value {
-    json!({
+fn dimension(dimension: &Dimension) -> Result<Value> {
+    Ok(json!({
         "name": dimension.name(),
-        "len": dimension.len(),
+        "len": dimension.len()?,
         "unlimited": dimension.is_unlimited(),
-        "_id": dimension.id(),
-    })
+        "_id": dimension.id()?,
+    }))
 }
 
 fn user_type(user: &UserType) -> Value {

@@ -21,9 +21,10 @@ mod tests;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, MutexGuard, PoisonError};
 
 use crate::plan::layout::ArrayId;
+use crate::sync::{Mutex, PerProcess};
 pub use budget::{memory_setting, physical_memory};
 use entries::{Entries, Place};
 use ghosts::Ghosts;
@@ -78,10 +79,13 @@ pub(super) struct Flight {
     landed: Condvar,
 }
 
-/// The cache of this process.
+/// The cache of this process. A forked one begins with nothing kept: what its parent's threads were decoding
+/// would never land.
 pub(crate) fn global() -> &'static ChunkCache {
-    static CACHE: OnceLock<ChunkCache> = OnceLock::new();
-    CACHE.get_or_init(|| ChunkCache::new(budget::default_budget()))
+    static CACHE: PerProcess<ChunkCache> = PerProcess::new();
+    CACHE.get(|parent| {
+        ChunkCache::new(parent.map_or_else(budget::default_budget, ChunkCache::budget))
+    })
 }
 
 /// The most bytes of decoded chunks that are kept: `ISOTACH_CACHE`, else an eighth of the
@@ -138,7 +142,7 @@ impl Drop for FileNumber {
 
 /// The numbers of all open files: nothing is decoded ahead for others.
 fn open_files() -> MutexGuard<'static, BTreeSet<u64>> {
-    static OPEN: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
+    static OPEN: Mutex<BTreeSet<u64>> = Mutex::fixed(BTreeSet::new());
     OPEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

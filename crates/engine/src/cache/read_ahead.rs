@@ -14,7 +14,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use isotach_model::selection::{Axis, Selection};
@@ -24,6 +24,7 @@ use super::ChunkCache;
 use crate::parallel;
 use crate::plan::axis_runs::AxisRun;
 use crate::plan::layout::{ArrayId, ArrayLayout, Placement};
+use crate::sync::Mutex;
 
 /// Arrays whose pattern is remembered. When there are more, all are forgotten.
 const ARRAYS: usize = 256;
@@ -48,7 +49,7 @@ struct Track {
     epoch: Arc<AtomicU64>,
 }
 
-static TRACKS: Mutex<Option<HashMap<ArrayId, Track>>> = Mutex::new(None);
+static TRACKS: Mutex<Option<HashMap<ArrayId, Track>>> = Mutex::fixed(None);
 
 /// What a request that goes on where the last one ended may have decoded for the next one. Lives
 /// as long as the request.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use isotach_model::{DataType, Field, UserClass, UserType};
 
-use super::{CopyOptions, storage};
+use super::{CopyOptions, CutChunks, storage};
 use crate::attribute::Attribute;
 use crate::dimension::Dimension;
 use crate::error::{Error, ErrorKind, Result};
@@ -27,6 +27,8 @@ pub(super) struct Definitions<'o> {
     pub(super) variables: Vec<Copied>,
     /// What could not be defined.
     pub(super) left_out: Vec<LeftOut>,
+    /// Whose chunks are not as they were asked for.
+    pub(super) cut_chunks: Vec<CutChunks>,
 }
 
 /// A variable and its copy.
@@ -47,6 +49,7 @@ impl<'o> Definitions<'o> {
             types: HashMap::new(),
             variables: Vec::new(),
             left_out: Vec::new(),
+            cut_chunks: Vec::new(),
         })
     }
 
@@ -105,13 +108,16 @@ impl<'o> Definitions<'o> {
     }
 
     fn define_dimensions(&mut self, groups: &[(Group, GroupWriter)]) -> Result<()> {
-        let mut dimensions: Vec<(Dimension, &GroupWriter)> = Vec::new();
+        let mut dimensions: Vec<(i32, Dimension, &GroupWriter)> = Vec::new();
         for (group, new) in groups {
-            dimensions.extend(group.dimensions()?.iter().map(|own| (own.clone(), new)));
+            for own in group.dimensions()?.iter() {
+                dimensions.push((own.id()?, own.clone(), new));
+            }
         }
-        dimensions.sort_by_key(|(dimension, _)| dimension.id());
-        for (dimension, new) in dimensions {
-            let len = (!self.options.keeps_unlimited(&dimension)).then(|| dimension.len());
+        dimensions.sort_by_key(|(id, ..)| *id);
+        for (_, dimension, new) in dimensions {
+            let is_fixed = !self.options.keeps_unlimited(&dimension);
+            let len = is_fixed.then(|| dimension.len()).transpose()?;
             let path = dimension.path();
             if let Some(defined) =
                 self.attempt(&path, new.define_dimension(dimension.name(), len))?
@@ -135,7 +141,13 @@ impl<'o> Definitions<'o> {
             found.ok_or_else(|| self.not_found("dimension", path))
         });
         let along = along.collect::<Result<Vec<_>>>()?;
-        let options = storage::options(&self.file, variable, self.formats, self.options)?;
+        let options = storage::options(
+            &self.file,
+            variable,
+            self.formats,
+            self.options,
+            &mut self.cut_chunks,
+        )?;
         let attributes = variable.attributes()?;
         let new = group.define_variable(variable.name(), data_type, &along, options)?;
         for attribute in attributes.iter() {
@@ -195,7 +207,7 @@ impl<'o> Definitions<'o> {
     fn attempt<T>(&mut self, path: &str, outcome: Result<T>) -> Result<Option<T>> {
         match outcome {
             Ok(done) => Ok(Some(done)),
-            Err(reason) if self.options.leave_out => {
+            Err(reason) if self.options.leave_out && !reason.fault().is_failure() => {
                 self.left_out.push(LeftOut { path: path.to_owned(), reason });
                 Ok(None)
             }

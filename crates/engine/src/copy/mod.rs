@@ -10,16 +10,15 @@
 mod definitions;
 mod slabs;
 mod storage;
+mod values;
 
-use isotach_model::selection::Selection;
-
-use self::definitions::{Copied, Definitions};
-use self::slabs::Slabs;
+use self::definitions::Definitions;
+pub use self::storage::CutChunks;
+use self::values::Failure;
+pub use self::values::Gap;
 use crate::error::Result;
 use crate::file::{File, LeftOut};
-use crate::read::Array;
-use crate::variable::Variable;
-use crate::writer::{VariableWriter, Writer};
+use crate::writer::Writer;
 
 /// How to copy a file; the default copies all of it as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -33,13 +32,25 @@ pub struct CopyOptions {
     /// Lengths of chunks along the dimensions of these names, for all variables that have one of
     /// them; `None` is the whole dimension.
     pub chunk_lens: Vec<(String, Option<u64>)>,
-    /// What cannot be read, or cannot be in the new file, is left out. Else it is an error.
+    /// What cannot be read, or cannot be in the new file, is left out: of a variable of which a part can be read, the
+    /// rest has the fill value. Else it is an error. A storage that fails always is one.
     pub leave_out: bool,
+}
+
+/// What is in a copy otherwise than in the file that was copied, beside what the options asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Copied {
+    /// What is not there at all.
+    pub left_out: Vec<LeftOut>,
+    /// Variables of which a part could not be read.
+    pub gaps: Vec<Gap>,
+    /// Variables whose chunks are not as long as was asked.
+    pub cut_chunks: Vec<CutChunks>,
 }
 
 /// Copies all that `from` shows into the new file `into`, which is not committed. Its format is its
 /// own. `progress` is told the bytes of elements that were copied, as they are without filters.
-/// Gives back what was left out.
+/// Gives back what is otherwise than in `from`.
 ///
 /// Memory: a few chunks or 32 MiB, and what the writer keeps.
 ///
@@ -52,64 +63,21 @@ pub fn copy(
     into: &Writer,
     options: &CopyOptions,
     progress: &mut dyn FnMut(u64),
-) -> Result<Vec<LeftOut>> {
+) -> Result<Copied> {
     let mut definitions = Definitions::new(from, into, options)?;
     definitions.define(from.root())?;
-    let Definitions { variables, mut left_out, .. } = definitions;
+    let Definitions { variables, left_out, cut_chunks, .. } = definitions;
+    let mut copied = Copied { left_out, cut_chunks, gaps: Vec::new() };
     for variable in variables {
         let path = variable.from.path();
-        match copy_values(&variable, progress) {
-            Ok(()) => {}
-            Err(Failure::Reading(reason)) if options.leave_out => {
+        match values::copy(&variable, options.leave_out, progress) {
+            Ok(gap) => copied.gaps.extend(gap),
+            Err(Failure::Reading(reason)) if options.leave_out && !reason.fault().is_failure() => {
                 variable.to.delete()?;
-                left_out.push(LeftOut { path, reason });
+                copied.left_out.push(LeftOut { path, reason });
             }
             Err(Failure::Reading(error) | Failure::Writing(error)) => return Err(error.at(&path)),
         }
     }
-    Ok(left_out)
-}
-
-/// On which side copying values failed.
-enum Failure {
-    Reading(crate::Error),
-    Writing(crate::Error),
-}
-
-fn copy_values(copied: &Copied, progress: &mut dyn FnMut(u64)) -> std::result::Result<(), Failure> {
-    let Copied { from, to } = copied;
-    let array = from.array().map_err(Failure::Reading)?;
-    let new = to.variable().and_then(|variable| variable.array()).map_err(Failure::Writing)?;
-    // Numbers that are alike on both sides need not become values between.
-    let number = array.stored.number().filter(|_| from.data_type().atomic().is_some());
-    let is_alike = number.is_some() && number == new.stored.number();
-    let mut elements = Vec::new();
-    let shown = from.shape().map_err(Failure::Reading)?;
-    for selection in Slabs::new(&array, &new, &shown) {
-        let count = selection.element_count().unwrap_or(0);
-        match is_alike {
-            true => copy_numbers(from, to, &array, &selection, &mut elements)?,
-            false => {
-                let values = array.read(&selection).map_err(Failure::Reading)?;
-                to.write(&selection, &values).map_err(Failure::Writing)?;
-            }
-        }
-        progress(count.saturating_mul(array.layout.element_size as u64));
-    }
-    Ok(())
-}
-
-fn copy_numbers(
-    from: &Variable,
-    to: &VariableWriter,
-    array: &Array,
-    selection: &Selection,
-    elements: &mut Vec<u8>,
-) -> std::result::Result<(), Failure> {
-    let count = selection.element_count().unwrap_or(0) as usize;
-    elements.clear();
-    elements.reserve(count.saturating_mul(array.layout.element_size));
-    let spare = &mut elements.spare_capacity_mut()[..count * array.layout.element_size];
-    let read = from.read_native_into(selection, spare).map_err(Failure::Reading)?;
-    to.write_native(selection, read).map_err(Failure::Writing)
+    Ok(copied)
 }

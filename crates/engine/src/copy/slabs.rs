@@ -62,7 +62,7 @@ impl Iterator for Slabs {
     }
 }
 
-fn chunk_shape(array: &Array) -> Option<&[u64]> {
+pub(super) fn chunk_shape(array: &Array) -> Option<&[u64]> {
     match &array.layout.placement {
         Placement::Chunked(chunked) => Some(&chunked.chunk_shape),
         _ => None,

@@ -11,6 +11,7 @@ use crate::draft::Defined;
 use crate::error::{DefinitionFault, Error, ErrorKind, Result};
 use crate::file::Format;
 use crate::variable::{FillValue, FilterUse, StorageInfo, StorageKind, Variable};
+use crate::write::data::buffer_budget;
 use crate::writer::{Fill, FilterRequest, VariableOptions};
 
 const DEFLATE: u16 = 1;
@@ -25,13 +26,27 @@ pub(super) fn is_hdf5(format: Format) -> bool {
     matches!(format, Format::NetCdf4 | Format::NetCdf4Classic)
 }
 
+/// A variable whose chunks are not as long as was asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CutChunks {
+    /// Its path.
+    pub path: String,
+    /// The lengths that were asked for, and those that the chunks have.
+    pub asked: Vec<u64>,
+    /// See `asked`.
+    pub used: Vec<u64>,
+    /// Bytes of one element.
+    pub element_bytes: u64,
+}
+
 /// The options for the copy of a variable, from a file of one format into one of another. `file` is its
-/// file's name.
+/// file's name; `cut` gets what is not as it was asked for.
 pub(super) fn options(
     file: &Arc<str>,
     variable: &Variable,
     [from, into]: [Format; 2],
     options: &CopyOptions,
+    cut: &mut Vec<CutChunks>,
 ) -> Result<VariableOptions> {
     if !is_hdf5(into) {
         return Ok(VariableOptions::default());
@@ -42,7 +57,17 @@ pub(super) fn options(
     if dimensions.is_empty() {
         return Ok(VariableOptions { endianness, ..VariableOptions::default() });
     }
-    let chunk_shape = chunk_shape(&storage, &dimensions, options);
+    let element_bytes = variable.array()?.layout.element_size as u64;
+    let asked = chunk_shape(&storage, &dimensions, options)?;
+    let chunk_shape = match &asked {
+        Some(asked) => Some(bounded(asked.clone(), &dimensions, options, element_bytes)?),
+        None => None,
+    };
+    if let (Some(asked), Some(used)) = (asked, &chunk_shape)
+        && asked != *used
+    {
+        cut.push(CutChunks { path: variable.path(), asked, used: used.clone(), element_bytes });
+    }
     let filters = filters(&storage, chunk_shape.as_deref(), options)
         .map_err(|fault| Error::new(file, ErrorKind::Definition(fault)))?;
     let needs_chunks = chunk_shape.is_some()
@@ -75,33 +100,82 @@ impl CopyOptions {
         dimension.is_unlimited() && !self.fix_unlimited
     }
 
+    /// Whether lengths of chunks along it are asked for.
+    fn is_asked(&self, dimension: &Dimension) -> bool {
+        self.chunk_lens.iter().any(|(name, _)| name == dimension.name())
+    }
+
     /// Length of chunks that is asked for along a dimension.
-    fn chunk_len(&self, dimension: &Dimension) -> Option<u64> {
+    fn chunk_len(&self, dimension: &Dimension) -> Result<Option<u64>> {
         let asked = self.chunk_lens.iter().find(|(name, _)| name == dimension.name());
-        asked.map(|(_, len)| len.unwrap_or_else(|| dimension.len()))
+        asked.map(|(_, len)| len.map_or_else(|| dimension.len(), Ok)).transpose()
     }
 }
 
-/// Chunks as they were or as they are asked for; `None` for none, or for what the rules choose. No
-/// chunk is longer than a dimension that cannot grow.
+/// Bytes for which chunks that are longer than an unlimited dimension is by now may make room, all together: all of a
+/// chunk takes room in memory, and without compression in the file.
+const GROWING_BYTES: u64 = 4 << 20;
+
+/// Chunks that somebody asked for, held against lengths and memory: along a dimension that cannot grow none is longer
+/// than it; along an unlimited one longer than what is there only as far as the variable then takes 4 MiB; and none has more bytes than chunks may have that wait to be written.
+fn bounded(
+    mut shape: Vec<u64>,
+    dimensions: &[Dimension],
+    options: &CopyOptions,
+    element_bytes: u64,
+) -> Result<Vec<u64>> {
+    let bytes = |shape: &[u64]| {
+        shape.iter().fold(element_bytes.max(1), |bytes, &len| bytes.saturating_mul(len.max(1)))
+    };
+    let lens = dimensions.iter().map(Dimension::len).collect::<Result<Vec<u64>>>()?;
+    let asked: Vec<bool> = dimensions.iter().map(|along| options.is_asked(along)).collect();
+    for axis in 0..shape.len() {
+        let there = lens[axis].max(1);
+        if !options.keeps_unlimited(&dimensions[axis]) {
+            shape[axis] = shape[axis].min(there);
+        } else if asked[axis] && shape[axis] > there {
+            let mut others = lens.clone();
+            others[axis] = 1;
+            shape[axis] = (GROWING_BYTES / bytes(&others)).clamp(there, shape[axis]);
+        }
+    }
+    // The longest of those that were asked for are cut in half until it is enough.
+    while bytes(&shape) > buffer_budget()
+        && let Some(axis) = (0..shape.len())
+            .rev()
+            .filter(|&axis| asked[axis] && shape[axis] > 1)
+            .max_by_key(|&axis| shape[axis])
+    {
+        shape[axis] = shape[axis].div_ceil(2);
+    }
+    Ok(shape)
+}
+
+/// Chunks as they were or as they are asked for; `None` for none, or for what the rules choose. Those that were are
+/// no longer than a dimension that cannot grow.
 fn chunk_shape(
     storage: &StorageInfo,
     dimensions: &[Dimension],
     options: &CopyOptions,
-) -> Option<Vec<u64>> {
-    let asked: Vec<_> = dimensions.iter().map(|along| options.chunk_len(along)).collect();
+) -> Result<Option<Vec<u64>>> {
+    let asked = dimensions.iter().map(|along| options.chunk_len(along));
+    let asked = asked.collect::<Result<Vec<_>>>()?;
     if storage.chunk_shape.is_none() && asked.iter().all(Option::is_none) {
-        return None;
+        return Ok(None);
     }
     let was = |axis: usize| storage.chunk_shape.as_ref().and_then(|shape| shape.get(axis).copied());
     let axes = dimensions.iter().zip(asked).enumerate();
     let lens = axes.map(|(axis, (along, asked))| {
-        let can_grow = options.keeps_unlimited(along);
-        let other = || if can_grow { 1 } else { along.len() };
-        let len = asked.or_else(|| was(axis)).unwrap_or_else(other).max(1);
-        if can_grow { len } else { len.min(along.len().max(1)) }
+        if let Some(asked) = asked {
+            return Ok(asked.max(1));
+        }
+        if options.keeps_unlimited(along) {
+            return Ok(was(axis).unwrap_or(1).max(1));
+        }
+        let whole = along.len()?.max(1);
+        Ok(was(axis).unwrap_or(whole).clamp(1, whole))
     });
-    Some(lens.collect())
+    lens.collect::<Result<_>>().map(Some)
 }
 
 /// The filters as they were, or those that are asked for in their place.

@@ -39,7 +39,7 @@ impl Draft {
         self.free_dimension_name(group, &name)?.dimensions.insert(Arc::clone(&name), id);
         let creation = self.create(Item::Dimension(id));
         let number = self.next_dimension_number;
-        self.next_dimension_number += 1;
+        self.next_dimension_number = self.next_dimension_number.saturating_add(1);
         self.dimensions.push(Some(DimensionDraft {
             name,
             name_room: 0,

@@ -13,7 +13,7 @@ use super::{
 use crate::attribute::Attribute;
 use crate::dimension::Dimension;
 use crate::error::{Error, ErrorKind, Result};
-use crate::file::{File, Group};
+use crate::file::{File, Group, LeftOut};
 use crate::mapping::netcdf4;
 use crate::variable::Variable;
 use crate::writer::VariableOptions;
@@ -41,7 +41,10 @@ impl VariableDraft {
             return None;
         }
         Mode::ALL.into_iter().find_map(|mode| {
-            let significant = self.attributes.get(mode.attribute_name())?.values().ok()?;
+            let significant = self.attributes.get(mode.attribute_name())?;
+            // A number's values are at hand: finding them cannot fail.
+            let is_number = *significant.data_type() == Atomic::Int.into();
+            let significant = is_number.then(|| significant.values().ok())??;
             let significant = i64::from(*significant.as_slice::<i32>()?.first()?);
             Quantization::new(mode, significant, atomic).ok()
         })
@@ -58,8 +61,9 @@ impl Draft {
         let mut index = 0;
         while let Some((group, id)) = groups.get(index).cloned() {
             draft.set_attributes(id, AttributeList::existing(&group.attributes()?));
+            draft.set_left_out(id, group.left_out()?);
             for dimension in group.listed_dimensions()?.iter() {
-                dimensions.insert(dimension.path(), draft.add_dimension(id, dimension));
+                dimensions.insert(dimension.path(), draft.add_dimension(id, dimension)?);
             }
             for user in group.types()?.iter() {
                 draft.add_type(id, user);
@@ -86,6 +90,12 @@ impl Draft {
         }
     }
 
+    fn set_left_out(&mut self, group: GroupId, left_out: Arc<[LeftOut]>) {
+        if let Some(Some(group)) = self.groups.get_mut(group.0) {
+            group.left_out = left_out;
+        }
+    }
+
     fn add_group(&mut self, parent: GroupId, group: &Group) -> GroupId {
         let (creation, id) = (self.next_creation(), GroupId(self.groups.len()));
         let name: Arc<str> = group.name().into();
@@ -98,19 +108,19 @@ impl Draft {
         id
     }
 
-    fn add_dimension(&mut self, group: GroupId, dimension: &Dimension) -> DimensionId {
+    fn add_dimension(&mut self, group: GroupId, dimension: &Dimension) -> Result<DimensionId> {
+        let (number, len) = (dimension.id()?, dimension.len()?);
         let (creation, id) = (self.next_creation(), DimensionId(self.dimensions.len()));
         let name: Arc<str> = dimension.name().into();
-        self.next_dimension_number =
-            self.next_dimension_number.max(dimension.id().saturating_add(1));
+        self.next_dimension_number = self.next_dimension_number.max(number.saturating_add(1));
         self.dimensions.push(Some(DimensionDraft {
             name: Arc::clone(&name),
             name_room: dimension.mapping.name_room(),
             group,
             creation,
-            len: dimension.len(),
+            len,
             is_unlimited: dimension.is_unlimited(),
-            number: dimension.id(),
+            number,
             is_numbered: true,
             is_made_up: false,
             is_foreign: dimension.is_foreign(),
@@ -119,7 +129,7 @@ impl Draft {
         if let Some(Some(group)) = self.groups.get_mut(group.0) {
             group.dimensions.insert(name, id);
         }
-        id
+        Ok(id)
     }
 
     /// Says that the file has no name for a type.
@@ -145,6 +155,12 @@ impl Draft {
                 dimension.is_numbered = true;
             }
         }
+    }
+
+    /// Has new dimensions have numbers behind `last`: something refers to a dimension by that, be it there or not.
+    pub(crate) fn number_dimensions_behind(&mut self, last: Option<i32>) {
+        let next = last.map_or(0, |last| last.saturating_add(1));
+        self.next_dimension_number = self.next_dimension_number.max(next);
     }
 
     /// Says that a group is an object elsewhere, perhaps that of another group.
@@ -197,7 +213,7 @@ impl Draft {
         // Its own extent may be less than that of unlimited dimensions; elsewhere it is the same.
         let extent = match along.iter().any(Dimension::is_unlimited) {
             true => variable.array()?.layout.shape.clone(),
-            false => along.iter().map(Dimension::len).collect(),
+            false => along.iter().map(Dimension::len).collect::<Result<_>>()?,
         };
         let draft_dimension = |found: &Dimension| {
             let (what, name) = ("dimension", found.path());

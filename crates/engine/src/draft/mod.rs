@@ -29,7 +29,7 @@ use members::Members;
 
 use crate::attribute::Attribute;
 use crate::error::DefinitionFault;
-use crate::file::Format;
+use crate::file::{Format, LeftOut};
 use crate::variable::Variable;
 use crate::writer::VariableOptions;
 
@@ -117,6 +117,8 @@ pub(crate) struct GroupDraft {
     pub(crate) twin: Option<GroupId>,
     /// Names of links to what netCDF does not show.
     pub(crate) hidden_names: HashSet<Arc<str>>,
+    /// What could not be shown of it when the file was opened, and why.
+    pub(crate) left_out: Arc<[LeftOut]>,
 }
 
 /// A dimension.
@@ -429,6 +431,7 @@ impl GroupDraft {
             is_elsewhere: false,
             twin: None,
             hidden_names: HashSet::new(),
+            left_out: Arc::default(),
         }
     }
 

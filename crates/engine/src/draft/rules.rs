@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use isotach_format::limits;
 use isotach_model::{Atomic, DataType, UserClass, UserType, Values, names};
 
 use super::{Defined, DimensionDraft};
@@ -98,7 +99,21 @@ pub(super) fn variable(
         let lens = dimensions.iter().map(|along| along.len).collect();
         return Err(DefinitionFault::ChunkShape { chunk_shape: chunk_shape.clone(), shape: lens });
     }
-    Ok(())
+    chunk_bytes(data_type, chunk_shape)
+}
+
+/// All of a chunk is in memory when it is written, and HDF5 has 32 bits for its size.
+fn chunk_bytes(data_type: &DataType, chunk_shape: &[u64]) -> Defined<()> {
+    let element = data_type.layout().size as u64;
+    // A reference to the heap takes 16 bytes, twice what a pointer does.
+    let is_number = data_type.atomic().is_some_and(|atomic| atomic != Atomic::String);
+    let element = if is_number { element } else { element.saturating_mul(2) };
+    let bytes = chunk_shape.iter().fold(element, |bytes, &len| bytes.saturating_mul(len));
+    let limit = limits::CHUNK_BYTES;
+    if bytes <= limit {
+        return Ok(());
+    }
+    Err(DefinitionFault::ChunkBytes { chunk_shape: chunk_shape.to_vec(), bytes, limit })
 }
 
 /// A fill value is one element of the variable's type.

@@ -12,6 +12,7 @@ use super::{
 use crate::attribute::{Attribute, Source};
 use crate::dimension::Dimension;
 use crate::error::Result;
+use crate::fault::Fault;
 use crate::file::{File, Format, LeftOut};
 use crate::mapping::{DimensionMapping, FileMapping, GroupMapping, VariableMapping, netcdf4};
 use crate::read::Array;
@@ -122,10 +123,11 @@ impl GroupMapping for GroupView {
     }
 
     fn dimensions(&self) -> Result<Arc<[Dimension]>> {
-        let mut found = self.listed()?;
+        let numbered = |found: Dimension| Ok((found.id()?, found));
+        let mut found = self.listed()?.into_iter().map(numbered).collect::<Result<Vec<_>>>()?;
         // Most are in their order: new ones have the next numbers.
-        found.sort_by_key(Dimension::id);
-        Ok(found.into())
+        found.sort_by_key(|(id, _)| *id);
+        Ok(found.into_iter().map(|(_, found)| found).collect())
     }
 
     fn listed_dimensions(&self) -> Result<Arc<[Dimension]>> {
@@ -189,7 +191,7 @@ impl GroupMapping for GroupView {
     }
 
     fn left_out(&self) -> Result<Arc<[LeftOut]>> {
-        Ok(Arc::default())
+        self.session.look(|draft| Ok(Arc::clone(&draft.group(self.shown.id)?.left_out)))
     }
 }
 
@@ -299,19 +301,24 @@ impl DimensionMapping for DimensionView {
         &self.group
     }
 
-    fn len(&self) -> u64 {
+    fn len(&self) -> Result<u64> {
         if !self.is_unlimited {
-            return self.len;
+            return Ok(self.len);
         }
-        self.session.look(|draft| Ok(draft.dimension(self.id)?.len)).unwrap_or(self.len)
+        let visible = |len| self.session.visible(self.id, len);
+        match self.session.look(|draft| draft.dimension(self.id).map(|found| visible(found.len))) {
+            // Of a file that was closed, or a dimension that was deleted, the last that was known.
+            Err(error) if error.fault() == Fault::Request => Ok(self.len),
+            len => len,
+        }
     }
 
     fn is_unlimited(&self) -> bool {
         self.is_unlimited
     }
 
-    fn id(&self) -> i32 {
-        self.number
+    fn id(&self) -> Result<i32> {
+        Ok(self.number)
     }
 
     fn is_foreign(&self) -> bool {
@@ -335,7 +342,7 @@ fn dimension(
         is_unlimited: dimension.is_unlimited,
         number: dimension.number,
         is_foreign: dimension.is_foreign,
-        len: dimension.len,
+        len: session.visible(id, dimension.len),
     });
     Ok(Dimension { mapping })
 }

@@ -3,6 +3,7 @@
 //! `hdf5` walks HDF5's objects, `netcdf4` makes netCDF's groups, dimensions and variables of
 //! them, `classic` does so for CDF-1, CDF-2 and CDF-5. What both have to answer is here.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use isotach_model::{DataType, UserType};
@@ -90,11 +91,11 @@ pub(crate) trait DimensionMapping: Send + Sync {
     /// Path of its group.
     fn group(&self) -> &str;
     /// Present length.
-    fn len(&self) -> u64;
+    fn len(&self) -> Result<u64>;
     /// True where it can grow.
     fn is_unlimited(&self) -> bool;
     /// Its number, unique in the file.
-    fn id(&self) -> i32;
+    fn id(&self) -> Result<i32>;
     /// Bytes that a classic header keeps for its name, where they are more than its own; else 0.
     fn name_room(&self) -> u64 {
         0
@@ -111,26 +112,30 @@ pub(crate) trait FileMapping: Send + Sync {
     fn root(&self) -> Arc<dyn GroupMapping>;
     /// Which of netCDF's formats it is.
     fn format(&self) -> Result<Format>;
+    /// Has all structures that are read from now on be kept.
+    fn keep_all(&self) {}
     /// HDF5's own view of it, for HDF5 files.
     fn hdf5(&self) -> Option<&hdf5::Objects> {
         None
     }
 }
 
-/// Opens what `storage` delivers, by what its first bytes say it is.
+/// Opens what `storage` delivers, by what its first bytes say it is; `path` is the absolute one of a file that the
+/// caller opened by it.
 pub(crate) fn open(
     name: &Arc<str>,
     storage: Arc<dyn Storage>,
     options: &OpenOptions,
+    path: Option<Arc<PathBuf>>,
 ) -> Result<Arc<dyn FileMapping>> {
     // Whoever the file belongs to goes on with what is read here.
     let reader = MetadataReader::new(Arc::clone(name), storage)?;
     let first_bytes = reader.fetch(0, reader.file_len().min(8))?;
     if first_bytes.starts_with(b"CDF") {
-        return classic::open(reader);
+        return classic::open(reader, options);
     }
     // HDF5's signature may stand at 0, 512, 1024 and so on, so it is searched for there.
-    netcdf4::open(reader, options).map_err(|mut error| {
+    netcdf4::open(reader, options, path).map_err(|mut error| {
         if let ErrorKind::UnknownFormat { .. } = error.kind
             && let Some(format) = other_format(&first_bytes)
         {

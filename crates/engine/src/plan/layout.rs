@@ -8,6 +8,7 @@ use isotach_model::convert::ElementConversion;
 use isotach_model::selection::{Axis, Selection};
 
 use crate::error::Result;
+use crate::settings::MissingBytes;
 use crate::storage::Storage;
 
 /// Tells arrays apart in the cache: which open file, and which object in it.
@@ -67,6 +68,29 @@ impl ArrayLayout {
     }
 }
 
+impl ArrayLayout {
+    /// How many bytes of the extent of elements that lie in rows are behind the end of the storage; 0 for other
+    /// placements, and where the storage tells no length.
+    pub fn missing_bytes(&self) -> u64 {
+        self.extent_bytes().zip(self.storage.len().ok()).map_or(0, |((begin, bytes), len)| {
+            begin.saturating_add(bytes).saturating_sub(len.max(begin))
+        })
+    }
+
+    /// Where elements that lie in rows begin, and how many bytes their extent has.
+    pub(crate) fn extent_bytes(&self) -> Option<(u64, u64)> {
+        let Placement::Strided { address, strides_bytes, .. } = &self.placement else {
+            return None;
+        };
+        if self.shape.contains(&0) {
+            return Some((*address, 0));
+        }
+        let axes = self.shape.iter().zip(strides_bytes);
+        let steps = axes.map(|(&len, &stride)| (len - 1).saturating_mul(stride));
+        Some((*address, steps.fold(self.element_size as u64, u64::saturating_add)))
+    }
+}
+
 /// The ways elements lie in a file.
 #[derive(Clone)]
 pub enum Placement {
@@ -80,8 +104,8 @@ pub enum Placement {
     Strided { address: u64, strides_bytes: Vec<u64>, beyond_end: BeyondEnd },
     /// In chunks.
     Chunked(Chunked),
-    /// In raw files, one segment after the other, row-major.
-    External(Arc<[ExternalSegment]>),
+    /// In raw files, one segment after the other, row-major. Bytes beyond the end of a raw file read as `beyond_end` says.
+    External { segments: Arc<[ExternalSegment]>, beyond_end: BeyondEnd },
     /// Put together from other arrays.
     Virtual(Arc<dyn VirtualSources>),
 }
@@ -89,10 +113,21 @@ pub enum Placement {
 /// What stands beyond the end of a truncated file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BeyondEnd {
-    /// A fault.
+    /// A fault of the storage, or of what refers to it.
     Error,
-    /// Zero bytes (as libnetcdf shows truncated classic files).
+    /// Values that are missing (of truncated classic and raw files): an error that says so.
+    Missing,
+    /// Zero bytes (as libnetcdf shows truncated classic files, and libhdf5 raw ones).
     Zeros,
+}
+
+impl From<MissingBytes> for BeyondEnd {
+    fn from(missing_bytes: MissingBytes) -> Self {
+        match missing_bytes {
+            MissingBytes::Error => Self::Missing,
+            MissingBytes::Zeros => Self::Zeros,
+        }
+    }
 }
 
 /// A chunked array.

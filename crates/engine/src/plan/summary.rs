@@ -87,7 +87,7 @@ impl Plan {
             Placement::Strided { address, strides_bytes, .. } => {
                 strided(*address, strides_bytes, axes, layout.storage.call_cost_bytes())
             }
-            Placement::External(_) => {
+            Placement::External { .. } => {
                 let size = layout.element_size as u64;
                 let strides = shape::row_major_strides(&layout.shape).ok_or_else(too_large)?;
                 let strides: Vec<u64> = strides.iter().map(|s| s.saturating_mul(size)).collect();
@@ -189,7 +189,7 @@ fn placement_name(placement: &Placement) -> &'static str {
         Placement::Inline(_) => "compact",
         Placement::Strided { .. } => "contiguous",
         Placement::Chunked(_) => "chunked",
-        Placement::External(_) => "external",
+        Placement::External { .. } => "external",
         Placement::Virtual(_) => "virtual",
     }
 }

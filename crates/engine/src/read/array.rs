@@ -193,13 +193,9 @@ impl Array {
         // Plain numbers are reversed on their way, whatever else there is when all is there.
         let reverse = matches!(size, 2 | 4 | 8)
             && order.as_ref().and_then(|order| order.plain_width()) == Some(size);
-        let destination = Destination::new(into);
+        let mut destination = Destination::new(into);
         if needed > 0 {
-            let strides = target_strides(&selection.shape(), size);
-            let target = Target::whole(&destination, &strides, size, reverse);
-            if !self.read_one_run(selection, needed, &target) {
-                self.read_planned(selection, &target, cache)?;
-            }
+            destination = self.read_into(selection, destination, reverse, cache)?;
         }
         let bytes = destination.into_written().ok_or_else(|| {
             self.error(ErrorKind::Destination { needed_bytes: needed as u64, given_bytes })
@@ -210,6 +206,55 @@ impl Array {
         Ok(bytes)
     }
 
+    /// Reads the selected elements, which are as many as `destination` has room for: again where they moved
+    /// meanwhile, or another thread wrote some of them.
+    fn read_into<'d>(
+        &self,
+        selection: &Selection,
+        mut destination: Destination<'d>,
+        reverse: bool,
+        cache: &'static ChunkCache,
+    ) -> Result<Destination<'d>> {
+        if self.live.is_fixed() {
+            self.read_once(selection, &destination, reverse, cache)?;
+            return Ok(destination);
+        }
+        let mut tries = 0;
+        loop {
+            let this = self.live.begin(selection, tries)?;
+            let array = this.anew.as_ref().unwrap_or(self);
+            array.check(selection)?;
+            if array.layout.element_size != self.layout.element_size {
+                return Err(array.wrong_type("elements of the same size"));
+            }
+            let read = array.read_once(selection, &destination, reverse, cache);
+            if this.is_whole(array) {
+                return read.map(|()| destination);
+            }
+            destination = destination.anew();
+            tries = tries.saturating_add(1);
+        }
+    }
+
+    /// Reads the selected elements from where they are.
+    fn read_once(
+        &self,
+        selection: &Selection,
+        destination: &Destination<'_>,
+        reverse: bool,
+        cache: &'static ChunkCache,
+    ) -> Result<()> {
+        let size = self.layout.element_size;
+        // Who reads one run asks for no strides.
+        let run = Target::whole(destination, &[], size, reverse);
+        if self.read_one_run(selection, destination.len(), &run) {
+            return Ok(());
+        }
+        let strides = target_strides(&selection.shape(), size);
+        let target = Target::whole(destination, &strides, size, reverse);
+        self.read_planned(selection, &target, cache)
+    }
+
     /// Reads elements that lie in one run, which needs no plan. False where they do not, where
     /// several threads would be faster, or where reading fails: the plan tells why, or what else
     /// is there.
@@ -217,7 +262,9 @@ impl Array {
         let run = self.layout.one_run(selection).filter(|_| (bytes as u64) < SHARED_FROM_BYTES);
         run.is_some_and(|address| {
             let storage = self.layout.storage.as_ref();
-            target.write_run(0, bytes, |memory| uninit::read_at(storage, address, memory)).is_ok()
+            let read =
+                target.write_run(0, bytes, |memory| uninit::read_at(storage, address, memory));
+            read.is_ok() && storage.ensure_values().is_ok()
         })
     }
 

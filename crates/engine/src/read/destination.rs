@@ -90,6 +90,13 @@ impl<'d> Destination<'d> {
         }
     }
 
+    /// The same memory, of which nothing counts as written: what was read into it was not what is there now. All
+    /// tasks have ended.
+    pub(crate) fn anew(mut self) -> Self {
+        *self.written.get_mut() = 0;
+        self
+    }
+
     /// All bytes, when all are written.
     pub(crate) fn into_written(self) -> Option<&'d mut [u8]> {
         let complete = self.is_complete();

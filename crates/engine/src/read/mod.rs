@@ -8,9 +8,11 @@
 //! `destination`, `scatter` and `memory` are the rooms for unsafe code.
 
 mod array;
+pub(crate) mod calls;
 mod chunked;
 mod destination;
 mod external;
+pub(crate) mod live;
 pub mod memory;
 mod reading;
 mod scatter;
@@ -23,6 +25,7 @@ mod virtual_array;
 use std::sync::Arc;
 
 pub(crate) use chunked::keep as keep_chunks;
+pub use live::Live;
 pub(crate) use reading::target_strides;
 pub(crate) use stored_elements::for_each_piece;
 
@@ -48,6 +51,8 @@ pub struct Array {
     pub heap: Option<Arc<DynHeap>>,
     /// By which of netCDF's rules numbers convert; the file's format decides.
     pub rules: Rules,
+    /// Whether it is still where this says, of a file that is being written.
+    pub live: Live,
 }
 
 impl std::fmt::Debug for Array {

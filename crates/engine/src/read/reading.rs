@@ -41,6 +41,15 @@ impl Reading<'_> {
         if inside.iter().any(Vec::is_empty) {
             return Ok(());
         }
+        let read = self.read_inside(inside, target);
+        // What was wrong with bytes of another state does not matter.
+        let ensured = self.layout.storage.ensure_values();
+        ensured.map_err(|source| self.storage_error(self.layout.id.address, 0, source))?;
+        read
+    }
+
+    /// Reads positions within the stored extent, some along each axis.
+    fn read_inside(&self, inside: Vec<Vec<AxisRun>>, target: &Target<'_, '_>) -> Result<()> {
         match &self.layout.placement {
             Placement::Unallocated => self.fill(&as_region(&inside), target),
             Placement::Inline(bytes) => {
@@ -60,8 +69,8 @@ impl Reading<'_> {
                 tiled::read(self, &place, inside, target)
             }
             Placement::Chunked(chunked) => chunked::read(self, chunked, &inside, target),
-            Placement::External(segments) => {
-                let storage = external::Segments::new(segments);
+            Placement::External { segments, beyond_end } => {
+                let storage = external::Segments::new(segments, *beyond_end);
                 let strides = self.row_major_bytes(&self.layout.shape)?;
                 let place = strided::Place {
                     storage: &storage,

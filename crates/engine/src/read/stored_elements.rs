@@ -31,7 +31,7 @@ pub(crate) fn for_each_piece(layout: &ArrayLayout, visit: &mut dyn FnMut(&[u8]))
                 Ok(())
             })?;
         }
-        Placement::Unallocated | Placement::External(_) | Placement::Virtual(_) => {}
+        Placement::Unallocated | Placement::External { .. } | Placement::Virtual(_) => {}
     }
     Ok(())
 }
@@ -65,7 +65,9 @@ fn chunk(
 fn stored(layout: &ArrayLayout, address: u64, len: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let count = usize::try_from(len).unwrap_or(usize::MAX);
-    uninit::read_vec(layout.storage.as_ref(), address, count, &mut bytes)
+    let storage = layout.storage.as_ref();
+    uninit::read_vec(storage, address, count, &mut bytes)
+        .and_then(|()| storage.ensure_values())
         .map_err(|source| storage_error(&layout.file, address, len, source).at(&layout.path))?;
     Ok(bytes)
 }

@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::reading::{Reading, as_region};
 use super::scatter::{OutOfBounds, Source, Target, bounds, element_count, scatter};
 use super::scratch;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::parallel;
 use crate::plan::axis_runs::{AxisRun, count_of};
 use crate::plan::layout::BeyondEnd;
@@ -160,7 +160,26 @@ fn read_direct(
     let offset = offset.ok_or_else(|| reading.too_large())?;
     target
         .write_run(offset, length, |memory| fetch(place, read.address, memory))
-        .map_err(|source| reading.storage_error(read.address, read.length, source))
+        .map_err(|source| not_read(reading, place, read.address, read.length, source))
+}
+
+/// Why the bytes at `address` cannot be had.
+fn not_read(
+    reading: &Reading<'_>,
+    place: &Place<'_>,
+    address: u64,
+    length_bytes: u64,
+    source: io::Error,
+) -> Error {
+    if place.beyond_end == BeyondEnd::Missing
+        && source.kind() == io::ErrorKind::UnexpectedEof
+        && let Ok(len) = place.storage.len()
+        && let there_bytes = len.saturating_sub(address)
+        && there_bytes < length_bytes
+    {
+        return reading.error(ErrorKind::MissingBytes { address, length_bytes, there_bytes });
+    }
+    reading.storage_error(address, length_bytes, source)
 }
 
 /// One read that brings gaps along, or elements in another order.
@@ -170,7 +189,7 @@ fn read_through_buffer(
     read: &StridedRead,
     target: &Target<'_, '_>,
 ) -> Result<()> {
-    let fail = |source| reading.storage_error(read.address, read.length, source);
+    let fail = |source| not_read(reading, place, read.address, read.length, source);
     scratch::with(|scratch| {
         let length = usize::try_from(read.length).map_err(|_| reading.too_large())?;
         scratch.stored.clear();
@@ -192,7 +211,7 @@ fn fetch<'m>(
     into: &'m mut [MaybeUninit<u8>],
 ) -> io::Result<&'m mut [u8]> {
     match place.beyond_end {
-        BeyondEnd::Error => uninit::read_at(place.storage, address, into),
+        BeyondEnd::Error | BeyondEnd::Missing => uninit::read_at(place.storage, address, into),
         BeyondEnd::Zeros => uninit::read_with_zeros(place.storage, address, into),
     }
 }

@@ -50,6 +50,7 @@ pub(super) struct ReadSizes {
 }
 
 /// The blocks that are kept. None lies within another.
+#[derive(Clone)]
 pub(super) struct Blocks {
     sizes: ReadSizes,
     /// By the address of their first byte.
@@ -62,7 +63,7 @@ pub(super) struct Blocks {
 }
 
 /// What is known of reads to come.
-#[derive(Default)]
+#[derive(Default, Clone)]
 struct Ahead {
     expected: Expected,
     /// Bytes that have been asked of storage.
@@ -74,6 +75,21 @@ struct Ahead {
 pub(super) struct Block {
     pub(super) bytes: Arc<Vec<u8>>,
     pub(super) used: AtomicU64,
+}
+
+impl Clone for Block {
+    fn clone(&self) -> Self {
+        let used = AtomicU64::new(self.used.load(Relaxed));
+        Self { bytes: Arc::clone(&self.bytes), used }
+    }
+}
+
+impl Default for Blocks {
+    /// Those of a storage whose calls cost little: what a forked process begins with where its parent's were just
+    /// being changed.
+    fn default() -> Self {
+        Self::new(ReadSizes::new(COSTLY_CALL / 4))
+    }
 }
 
 impl Block {
@@ -308,10 +324,9 @@ impl Blocks {
         }
     }
 
-    /// Keeps none of them any more.
-    pub(super) fn clear(&mut self) {
-        self.by_start.clear();
-        self.kept_bytes = 0;
+    /// Keeps all of them from now on.
+    pub(super) fn keep_all(&mut self) {
+        self.sizes.kept = u64::MAX;
     }
 
     fn remove(&mut self, start: u64) {

@@ -11,7 +11,7 @@ use std::ops::Range;
 const REMEMBERED: usize = 64 << 10;
 
 /// What is expected: lengths by addresses.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct Expected {
     lengths: BTreeMap<u64, u64>,
 }

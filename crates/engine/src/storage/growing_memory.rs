@@ -4,7 +4,7 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use super::{Storage, WritableStorage, unexpected_end};
+use super::{Storage, WritableStorage, past_end};
 use crate::cache::physical_memory;
 
 /// Bytes in memory that grow as they are written.
@@ -70,7 +70,7 @@ impl Storage for GrowingMemory {
         let from = usize::try_from(offset)
             .ok()
             .and_then(|offset| bytes.get(offset..)?.get(..into.len()))
-            .ok_or_else(unexpected_end)?;
+            .ok_or_else(past_end)?;
         Ok(into.write_copy_of_slice(from))
     }
 
@@ -103,6 +103,10 @@ impl WritableStorage for GrowingMemory {
 
     fn largest_len(&self) -> u64 {
         self.largest_len
+    }
+
+    fn room(&self) -> u64 {
+        self.largest_len.saturating_sub(self.read().len() as u64)
     }
 }
 

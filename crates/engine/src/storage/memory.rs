@@ -4,7 +4,7 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
-use super::{Storage, unexpected_end};
+use super::{Storage, past_end};
 
 /// A file's bytes in memory: whatever holds them (`Vec<u8>`, `Arc<[u8]>`, a memory map, ...).
 #[derive(Debug, Clone)]
@@ -32,7 +32,7 @@ impl<B: AsRef<[u8]> + Send + Sync> Storage for Memory<B> {
         let from = usize::try_from(offset)
             .ok()
             .and_then(|offset| self.bytes.as_ref().get(offset..)?.get(..into.len()))
-            .ok_or_else(unexpected_end)?;
+            .ok_or_else(past_end)?;
         Ok(into.write_copy_of_slice(from))
     }
 

@@ -6,19 +6,19 @@
 //! A block begins and ends anywhere, so a structure always lies in one block and is never copied
 //! together. How much a miss reads is decided in `blocks`.
 //!
-//! All blocks that are kept are of one state of the file. Beside a writer a block may have bytes that nobody
-//! used when it was read: what a later commit puts there is another structure, of which only those that
-//! are read later know.
+//! All that is read is of the one committed state in which the storage was opened: after each read the storage is
+//! asked ([`Storage::ensure_state`]), and where it is in another one, what was read is not used.
 
 use std::fmt;
-use std::io::ErrorKind::UnexpectedEof;
+use std::io::ErrorKind::{OutOfMemory, UnexpectedEof};
 use std::ops::{Deref, Range};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, PoisonError};
 
 use super::blocks::{Block, Blocks, ReadSizes};
-use super::{Stamp, Storage, storage_error, unexpected_end, uninit};
+use super::{Storage, became_shorter, is_past_end, past_end, storage_error, uninit};
 use crate::error::{Error, ErrorKind, Result};
+use crate::sync::{Mutex, RwLock};
 
 /// Reads a file's structures; see the module. Shared by all threads that use the file.
 pub struct MetadataReader {
@@ -29,10 +29,9 @@ pub struct MetadataReader {
     /// The largest block that is kept.
     largest_kept: u64,
     blocks: RwLock<Blocks>,
-    /// What the file was before the first block that is kept was read.
-    state: Mutex<Option<Stamp>>,
     /// Held while a block is read from a costly storage: whoever comes second finds it kept.
     fetching: Mutex<()>,
+    keeps_all: AtomicBool,
     /// Counts uses, for telling which block was not used for longest.
     clock: AtomicU64,
 }
@@ -62,8 +61,8 @@ impl MetadataReader {
             costly: sizes.costly,
             largest_kept: sizes.kept / 4,
             blocks: RwLock::new(Blocks::new(sizes)),
-            state: Mutex::default(),
             fetching: Mutex::new(()),
+            keeps_all: AtomicBool::new(false),
             clock: AtomicU64::new(0),
         })
     }
@@ -86,11 +85,11 @@ impl MetadataReader {
     /// Exactly `length` bytes at `address` (an offset into the storage).
     ///
     /// # Errors
-    /// [`ErrorKind::Storage`] where the storage fails or ends before that.
+    /// [`ErrorKind::Storage`] where the storage fails or ends before that; [`ErrorKind::Changed`].
     pub fn fetch(&self, address: u64, length: u64) -> Result<MetadataBytes> {
         let fail = |source| storage_error(&self.file, address, length, source);
         let end = address.checked_add(length).filter(|&end| end <= self.len);
-        let end = end.ok_or_else(|| fail(unexpected_end()))?;
+        let end = end.ok_or_else(|| fail(past_end()))?;
         if let Some(bytes) = self.find_in_memory(address, end).or_else(|| self.find(address, end)) {
             return Ok(bytes);
         }
@@ -99,7 +98,32 @@ impl MetadataReader {
         if let Some(bytes) = self.find(address, end) {
             return Ok(bytes);
         }
-        self.read_block(address, end).map_err(fail)
+        // What lies within the length that the file had is there, or it is another file by now.
+        let shorter = |source| if is_past_end(&source) { became_shorter() } else { source };
+        self.read_block(address, end).map_err(shorter).map_err(fail)
+    }
+
+    /// As [`Self::fetch`], of bytes that stay what they are as long as the storage's state is held
+    /// ([`Storage::ensure_values`]), though that may be another one by now. They are not kept.
+    pub(crate) fn fetch_held(&self, address: u64, length: u64) -> Result<MetadataBytes> {
+        let len = usize::try_from(length).map_err(|_| OutOfMemory.into());
+        let mut bytes = Vec::new();
+        len.and_then(|len| uninit::read_vec(self.storage.as_ref(), address, len, &mut bytes))
+            .and_then(|()| self.storage.ensure_values())
+            .map_err(|source| storage_error(&self.file, address, length, source))?;
+        let range = 0..bytes.len();
+        Ok(MetadataBytes { source: Source::Block(Arc::new(bytes)), range })
+    }
+
+    /// Has all that is read from now on be kept, however much that is: what was read once is never read again.
+    pub(crate) fn keep_all(&self) {
+        self.blocks.write().unwrap_or_else(PoisonError::into_inner).keep_all();
+        self.keeps_all.store(true, Relaxed);
+    }
+
+    /// Whether [`Self::keep_all`] was said.
+    pub(crate) fn keeps_all(&self) -> bool {
+        self.keeps_all.load(Relaxed)
     }
 
     /// Whether calls cost so much that [`MetadataReader::expect`] spares some.
@@ -166,31 +190,6 @@ impl MetadataReader {
         Error::new(&self.file, ErrorKind::Structure(error))
     }
 
-    /// Forgets all blocks where the file is not any more what it was when they were read: before something
-    /// is looked for whose address was not found in one of them.
-    pub(crate) fn forget_other_states(&self) {
-        let state = self.state().clone();
-        if !self.is_still(state.as_ref()) {
-            self.forget(&mut self.blocks.write().unwrap_or_else(PoisonError::into_inner));
-        }
-    }
-
-    fn forget(&self, blocks: &mut Blocks) {
-        blocks.clear();
-        *self.state() = None;
-    }
-
-    /// Whether nothing was written since the file had this stamp, as far as anybody can tell.
-    fn is_still(&self, state: Option<&Stamp>) -> bool {
-        state.is_none_or(|state| {
-            self.storage.present_stamp().is_some_and(|now| state.is_still(&now))
-        })
-    }
-
-    fn state(&self) -> MutexGuard<'_, Option<Stamp>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Where the storage lies in memory: the bytes themselves.
     fn find_in_memory(&self, address: u64, end: u64) -> Option<MetadataBytes> {
         let range = usize::try_from(address).ok()?..usize::try_from(end).ok()?;
@@ -220,28 +219,23 @@ impl MetadataReader {
             blocks.window(address, end, self.len)
         };
         let mut bytes = Vec::new();
-        let state = self.state().clone().or_else(|| self.storage.present_stamp());
-        match self.read_window(&window, &mut bytes) {
+        let mut outcome = self.read_window(&window, &mut bytes);
+        if outcome.as_ref().is_err_and(|error| error.kind() == UnexpectedEof)
+            && window != (address..end)
+        {
             // A writer may have cut off what stood behind all that counts, such as a redo record.
-            Err(error) if error.kind() == UnexpectedEof && window != (address..end) => {
-                window = address..end;
-                self.read_window(&window, &mut bytes)?;
-            }
-            outcome => outcome?,
+            window = address..end;
+            outcome = self.read_window(&window, &mut bytes);
         }
-        let window_len = bytes.len();
+        self.storage.ensure_state()?;
+        outcome?;
         let bytes = Arc::new(bytes);
-        let is_of_that_state = self.is_still(state.as_ref());
-        let mut blocks = self.blocks.write().unwrap_or_else(PoisonError::into_inner);
-        if !is_of_that_state {
-            self.forget(&mut blocks);
-        } else if window_len as u64 <= self.largest_kept {
-            // What is larger is used once: a heap's block, a whole index node.
+        // What is larger is used once: a heap's block, a whole index node.
+        if bytes.len() as u64 <= self.largest_kept || self.keeps_all() {
+            let mut blocks = self.blocks.write().unwrap_or_else(PoisonError::into_inner);
             let used = AtomicU64::new(self.clock.fetch_add(1, Relaxed));
             blocks.keep(window.start, Block { bytes: Arc::clone(&bytes), used });
-            *self.state() = state;
         }
-        drop(blocks);
         let range = (address - window.start) as usize..(end - window.start) as usize;
         Ok(MetadataBytes { source: Source::Block(bytes), range })
     }

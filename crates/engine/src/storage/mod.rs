@@ -3,27 +3,39 @@
 //! First station of the road: `mapping` reads structures through [`metadata::MetadataReader`],
 //! `read` reads elements and chunks from the [`Storage`] itself.
 
+use std::fmt;
 use std::io;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 mod blocks;
 mod expected;
+mod flock;
 pub mod growing_memory;
+mod identity;
+pub(crate) mod interrupted;
 pub mod local;
+mod locks;
 pub mod memory;
 pub mod metadata;
 pub(crate) mod overlay;
+pub(crate) mod pinned;
+mod published;
+pub mod readers;
+mod regular;
 pub(crate) mod reopening;
 pub mod replacement;
 mod reservation;
 pub(crate) mod shifted;
+pub(crate) mod state;
+mod unfinished;
 pub(crate) mod uninit;
 pub mod writable_file;
 mod write_behind;
 
 pub use growing_memory::GrowingMemory;
-pub use local::{LocalFile, Stamp};
+pub use identity::{FileToken, TokenNumbers};
+pub use local::LocalFile;
 pub use memory::Memory;
 pub use metadata::{MetadataBytes, MetadataReader};
 pub use replacement::Replacement;
@@ -63,16 +75,29 @@ pub trait Storage: Send + Sync {
         16 * 1024
     }
 
-    /// Whether its bytes are still those that it had when it was opened: true also where nobody can tell.
-    /// What was read of it before is of one state then.
-    fn is_unchanged(&self) -> bool {
-        true
+    /// That all that was read of it until now is of the committed state in which it was opened, for who looks for
+    /// structures. Nothing is said where nobody can tell.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Changed`], as an `io::Error`, where it is not, and where it cannot be told for once.
+    fn ensure_state(&self) -> io::Result<()> {
+        Ok(())
     }
 
-    /// What tells a later state of its bytes from the present one; `None` where they do not change, or nobody
-    /// can tell.
-    fn present_stamp(&self) -> Option<Stamp> {
-        None
+    /// The same for who has read values that a structure of that state leads to: none are asked for where their
+    /// place stays theirs as long as this is open.
+    fn ensure_values(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// The same bytes in the state in which they are now; `None` where nobody can tell states apart.
+    fn present(&self) -> io::Result<Option<Arc<dyn Storage>>> {
+        Ok(None)
+    }
+
+    /// Whether a writer that tells of its commits is at work on it.
+    fn has_writer(&self) -> bool {
+        false
     }
 
     /// Whether calls from several threads at once are any faster than one after another.
@@ -101,6 +126,26 @@ pub trait WritableStorage: Storage {
     fn largest_len(&self) -> u64 {
         u64::MAX
     }
+
+    /// How many bytes more it has room for, where that is known: more are not begun to be written.
+    fn room(&self) -> u64 {
+        u64::MAX
+    }
+
+    /// Tells readers that what they find is, from now on, of another generation: before and after each step of a
+    /// commit that changes it.
+    fn publish(&self) {}
+
+    /// The generation that readers find at present; 0 where they are told of none.
+    fn generation(&self) -> u64 {
+        0
+    }
+
+    /// The generation of a state in `from..to` that some reader holds, any one of them: space that this state
+    /// uses has to stay as it is. `None` where nobody does, 0 where that cannot be told.
+    fn held_between(&self, _from: u64, _to: u64) -> Option<u64> {
+        None
+    }
 }
 
 /// What a commit survives.
@@ -120,7 +165,11 @@ pub(crate) fn storage_error(
     length_bytes: u64,
     source: io::Error,
 ) -> Error {
-    Error::new(file, ErrorKind::Storage { address, length_bytes, source: Arc::new(source) })
+    let kind = match state::is_changed(&source) {
+        true => ErrorKind::Changed,
+        false => ErrorKind::Storage { address, length_bytes, source: Arc::new(source) },
+    };
+    Error::new(file, kind)
 }
 
 /// The error that `file` did not take `length_bytes` bytes at `address`.
@@ -133,7 +182,33 @@ pub(crate) fn write_error(
     Error::new(file, ErrorKind::Write { address, length_bytes, source: Arc::new(source) })
 }
 
-/// The error that storage ends inside the bytes that were asked for.
-pub(crate) fn unexpected_end() -> io::Error {
-    io::Error::from(io::ErrorKind::UnexpectedEof)
+/// The error that storage has not the bytes that were asked for: its length says so.
+pub(crate) fn past_end() -> io::Error {
+    io::Error::new(io::ErrorKind::UnexpectedEof, PastEnd)
 }
+
+/// Whether it is known that storage has not the bytes, which is no failure of it.
+pub(crate) fn is_past_end(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.is::<PastEnd>())
+}
+
+/// The error that storage did not give bytes that it has, by its length.
+pub(crate) fn short_read() -> io::Error {
+    io::Error::other("fewer bytes came than the storage has there")
+}
+
+/// The error that storage has not any more what it had when the file was opened.
+pub(crate) fn became_shorter() -> io::Error {
+    io::Error::other("the file is shorter than when it was opened")
+}
+
+#[derive(Debug)]
+struct PastEnd;
+
+impl fmt::Display for PastEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the file ends before that")
+    }
+}
+
+impl std::error::Error for PastEnd {}

@@ -4,7 +4,7 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
-use super::{Stamp, Storage, uninit};
+use super::{Storage, uninit};
 
 /// A storage with a few extents laid over it. Only reading what they touch costs more.
 pub(crate) struct Overlay {
@@ -47,12 +47,16 @@ impl Storage for Overlay {
         self.below.call_cost_bytes()
     }
 
-    fn is_unchanged(&self) -> bool {
-        self.below.is_unchanged()
+    fn ensure_state(&self) -> io::Result<()> {
+        self.below.ensure_state()
     }
 
-    fn present_stamp(&self) -> Option<Stamp> {
-        self.below.present_stamp()
+    fn ensure_values(&self) -> io::Result<()> {
+        self.below.ensure_values()
+    }
+
+    fn has_writer(&self) -> bool {
+        self.below.has_writer()
     }
 
     fn parallel(&self) -> bool {

@@ -2,18 +2,21 @@
 //!
 //! A virtual data set may have thousands of sources, a process often no more than 1,024
 //! descriptors. Files that another file refers to share a few dozen: the one that was opened
-//! longest ago is closed, and opened again when it is read again.
+//! longest ago is closed, and opened again when it is read again. So none of them can hold a state of its file:
+//! it is looked at after values were read, too, whether it is still the one that was opened.
 
 use std::collections::VecDeque;
+use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, MutexGuard, PoisonError, Weak};
 
-use super::local::Stamp;
-use super::{LocalFile, Storage};
+use super::state::CommittedState;
+use super::{LocalFile, Storage, regular};
 use crate::process::uncancelled;
+use crate::sync::Mutex;
 
 /// Descriptors that all files of this kind have at a time, and those that are being read.
 const MOST_OPEN: usize = 32;
@@ -22,7 +25,7 @@ const MOST_OPEN: usize = 32;
 type Slot = Mutex<Option<Arc<LocalFile>>>;
 
 /// The files that are open, those that were opened longest ago first.
-static OPEN: Mutex<VecDeque<Weak<Slot>>> = Mutex::new(VecDeque::new());
+static OPEN: Mutex<VecDeque<Weak<Slot>>> = Mutex::fixed(VecDeque::new());
 
 /// See the module.
 #[derive(Debug)]
@@ -30,17 +33,29 @@ pub(crate) struct ReopeningFile {
     path: PathBuf,
     /// Device and number of the file, by which it is known again.
     identity: (u64, u64),
-    /// What it was when it was opened first.
-    opened: Stamp,
+    /// The state in which it was opened first; `None` for bytes that nobody commits.
+    state: Option<CommittedState>,
     slot: Arc<Slot>,
 }
 
 impl ReopeningFile {
-    /// Opens the file at `path`, which must not depend on the working directory.
+    /// Opens the regular file at `path`, which is one without symbolic links; see [`regular::open`].
     pub(crate) fn open(path: PathBuf) -> io::Result<Self> {
-        let (identity, opened) = (identity(&path)?, Stamp::of(&path)?);
-        let file = Self { path, identity, opened, slot: Arc::default() };
-        file.file()?;
+        let mut file = Self::open_raw(path)?;
+        let opened = file.file()?;
+        let state = CommittedState::find(opened.file(), false)?;
+        if state.device_and_inode() != file.identity {
+            return Err(replaced());
+        }
+        file.state = Some(state);
+        Ok(file)
+    }
+
+    /// The same for a file of nothing but values, whose present ones are read.
+    pub(crate) fn open_raw(path: PathBuf) -> io::Result<Self> {
+        let first = uncancelled(|| regular::open(&path))?;
+        let file = Self { path, identity: identity(&first)?, state: None, slot: Arc::default() };
+        uncancelled(|| file.keep_open(lock(&file.slot), first));
         Ok(file)
     }
 
@@ -50,26 +65,35 @@ impl ReopeningFile {
         if let Some(file) = &*slot {
             return Ok(Arc::clone(file));
         }
-        uncancelled(|| self.open_again(slot))
+        uncancelled(|| {
+            let file = regular::open(&self.path)?;
+            // What was opened counts, not what the path leads to.
+            if identity(&file)? != self.identity {
+                return Err(replaced());
+            }
+            Ok(self.keep_open(slot, file))
+        })
     }
 
-    fn open_again(
+    fn keep_open(
         &self,
         mut slot: MutexGuard<'_, Option<Arc<LocalFile>>>,
-    ) -> io::Result<Arc<LocalFile>> {
+        file: File,
+    ) -> Arc<LocalFile> {
         let oldest = make_room(&self.slot);
-        if identity(&self.path)? != self.identity {
-            return Err(io::Error::new(io::ErrorKind::NotFound, "the file was replaced"));
-        }
-        let file = Arc::new(LocalFile::open(&self.path)?);
+        let file = Arc::new(LocalFile::from(file));
         *slot = Some(Arc::clone(&file));
         drop(slot);
         // Closed without any other lock held: two files never wait for each other.
         if let Some(oldest) = oldest {
             lock(&oldest).take();
         }
-        Ok(file)
+        file
     }
+}
+
+fn replaced() -> io::Error {
+    io::Error::new(io::ErrorKind::NotFound, "the file was replaced")
 }
 
 /// Enters `slot` as open; the slot whose file has to be closed for that.
@@ -80,11 +104,11 @@ fn make_room(slot: &Arc<Slot>) -> Option<Arc<Slot>> {
     (open.len() > MOST_OPEN).then(|| open.pop_front()?.upgrade()).flatten()
 }
 
-fn identity(path: &PathBuf) -> io::Result<(u64, u64)> {
-    std::fs::metadata(path).map(|metadata| (metadata.dev(), metadata.ino()))
+fn identity(file: &File) -> io::Result<(u64, u64)> {
+    file.metadata().map(|metadata| (metadata.dev(), metadata.ino()))
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T: Default>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -93,12 +117,20 @@ impl Storage for ReopeningFile {
         self.file()?.len()
     }
 
-    fn is_unchanged(&self) -> bool {
-        Stamp::of(&self.path).is_ok_and(|now| self.opened.is_still(&now))
+    fn ensure_state(&self) -> io::Result<()> {
+        match &self.state {
+            Some(state) => state.ensure(self.file()?.file()),
+            None => Ok(()),
+        }
     }
 
-    fn present_stamp(&self) -> Option<Stamp> {
-        Stamp::of(&self.path).ok()
+    fn ensure_values(&self) -> io::Result<()> {
+        self.ensure_state()
+    }
+
+    fn has_writer(&self) -> bool {
+        let file = self.state.as_ref().and_then(|state| Some((state, self.file().ok()?)));
+        file.is_some_and(|(state, file)| state.has_writer(file.file()))
     }
 
     fn read_at<'into>(
@@ -125,6 +157,7 @@ mod tests {
     fn many_files_share_few_descriptors() {
         let folder = std::env::temp_dir().join(format!("isotach-reopening-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
+        let folder = folder.canonicalize().unwrap();
         let count = MOST_OPEN * 4;
         let path = |number: usize| folder.join(number.to_string());
         let files: Vec<ReopeningFile> = (0..count)

@@ -1,22 +1,19 @@
 //! A file that appears under its name only when it is whole.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tempfile::{Builder, TempPath};
+use rustix::io::Errno;
+use tempfile::TempPath;
 
-use super::writable_file::{Creation, WritableFile};
-use super::{Durability, WritableStorage};
-use crate::error::{Error, ErrorKind, Result};
-
-/// Symbolic links that are followed one after another, as many as Linux follows.
-const MOST_LINKS: usize = 40;
-/// Bytes of a file's name that the name beside it begins with; most file systems allow 255.
-const KEPT_NAME_BYTES: usize = 200;
+use super::identity::{Claim, Claimed, folder, follow_links};
+use super::unfinished::{self, Created};
+use super::writable_file::{Lock, WritableFile};
+use super::{Creation, Durability, WritableStorage, write_error};
+use crate::error::{Error, ErrorKind, Result, User};
 
 /// A new file that is written beside its name and takes it when it is published; until then what
 /// was there stays as it is. Dropped without that, it is gone.
@@ -24,36 +21,55 @@ const KEPT_NAME_BYTES: usize = 200;
 /// A symbolic link stays, the file it leads to is replaced. The new file gets the permissions and,
 /// as far as this process may give them, the owner and group of the one it replaces; other hard
 /// links keep the old bytes.
+///
+/// From the beginning nobody else can write what is there, nor create another file for the name;
+/// who reads what is there goes on to read it, also after it was replaced.
 #[derive(Debug)]
 pub struct Replacement {
     name: Arc<str>,
-    storage: Arc<WritableFile>,
+    /// Before its storage, whose lock says that it is somebody's.
     beside: TempPath,
+    storage: Arc<WritableFile>,
     target: PathBuf,
+    lock: bool,
     /// What is to be replaced: nobody else writes it meanwhile.
-    _replaced: Option<WritableFile>,
+    replaced: Option<WritableFile>,
+    /// Nobody else in this process writes to the name.
+    _claim: Claim,
 }
 
 impl Replacement {
     /// Creates the file that will be at `path`; `lock` as for [`WritableFile::open`].
     ///
     /// # Errors
-    /// [`ErrorKind::InUse`] where somebody writes the file that is there, [`ErrorKind::Open`] for
-    /// the rest, such as a file that may not be written, or a device.
+    /// [`ErrorKind::InUse`] where somebody writes the file that is there, or another one for its name;
+    /// [`ErrorKind::Open`] for the rest, such as a file that may not be written, or a device.
     pub fn create(path: impl AsRef<Path>, lock: bool) -> Result<Self> {
         let path = path.as_ref();
         let name: Arc<str> = path.to_string_lossy().into();
         let fail = |source| Error::new(&name, ErrorKind::Open(Arc::new(source)));
-        let target = std::path::absolute(path).and_then(follow_links).map_err(fail)?;
+        let in_use = |by| Error::new(&name, ErrorKind::InUse { by });
+        let target = follow_links(path).map_err(fail)?;
         refuse_device(&target).map_err(fail)?;
-        let replaced = match WritableFile::open(&target, Creation::Open, lock) {
+        let claim = Claim::take(Claimed::name(&target).map_err(fail)?);
+        let claim = claim.ok_or_else(|| in_use(User::ThisProcess))?;
+        // What nobody else could read must not be readable for a moment.
+        let mode = if target.exists() { 0o600 } else { 0o666 };
+        let (file, beside) = match unfinished::create(&target, mode, lock).map_err(fail)? {
+            Created::New(file, beside) => (file, beside),
+            Created::InUse(user) => return Err(in_use(user)),
+        };
+        // Looked for only now: who creates it meanwhile finds the name in use.
+        let replaced = match WritableFile::hold(&target, &name, lock) {
             Ok(file) => Some(file),
             Err(error) if is_not_found(&error) => None,
             Err(error) => return Err(error),
         };
-        let (file, beside) = create_beside(&target, replaced.is_some()).map_err(fail)?;
-        let storage = Arc::new(WritableFile::of(&name, file, lock)?);
-        Ok(Self { name, storage, beside, target, _replaced: replaced })
+        if replaced.is_some() {
+            take_permissions(&file, &target).map_err(fail)?;
+        }
+        let storage = Arc::new(WritableFile::of(&name, file, Lock::alone(lock))?.publishing());
+        Ok(Self { name, storage, beside, target, lock, replaced, _claim: claim })
     }
 
     /// The new file; it goes on to be usable when it has been published.
@@ -65,19 +81,71 @@ impl Replacement {
     /// and its name survive a loss of power from then on.
     ///
     /// # Errors
-    /// [`ErrorKind::Publish`]; the new file is gone then, and what was there is there.
+    /// [`ErrorKind::Publish`], or [`ErrorKind::InUse`] where somebody writes a file that has come to the
+    /// name meanwhile; the new file is gone then, and what was there is there.
     pub fn publish(self, durability: Durability) -> Result<()> {
-        let Self { name, storage, beside, target, _replaced } = self;
-        let fail = |source| Error::new(&name, ErrorKind::Publish(Arc::new(source)));
+        let fail = |source| Error::new(&self.name, ErrorKind::Publish(Arc::new(source)));
         if durability == Durability::Power {
-            storage.sync().map_err(fail)?;
+            self.storage.sync().map_err(fail)?;
         }
-        beside.persist(&target).map_err(|error| fail(error.error))?;
+        let _held = self.hold_newcomer()?;
+        self.beside.persist(&self.target).map_err(|error| fail(error.error))?;
         if durability == Durability::Power {
-            File::open(folder(&target)).and_then(|folder| folder.sync_all()).map_err(fail)?;
+            File::open(folder(&self.target)).and_then(|folder| folder.sync_all()).map_err(fail)?;
         }
         Ok(())
     }
+
+    /// Keeps others from writing what is at the name now, if that is not what was there before.
+    fn hold_newcomer(&self) -> Result<Option<WritableFile>> {
+        if self.replaced.as_ref().is_some_and(|file| file.is_at(&self.target).unwrap_or(false)) {
+            return Ok(None);
+        }
+        match WritableFile::hold(&self.target, &self.name, self.lock) {
+            Ok(file) => Ok(Some(file)),
+            Err(error) if matches!(error.kind, ErrorKind::InUse { .. }) => Err(error),
+            // Renaming tells what else is in the way.
+            Err(_) => Ok(None),
+        }
+    }
+}
+
+/// Has a file of these bytes at `path`, in place of the one that is there: all of them, or what was there.
+/// Where no file can take its place, it is emptied, if nobody has it open.
+///
+/// # Errors
+/// Those of [`Replacement::create`] and [`Replacement::publish`]; [`ErrorKind::Write`] where the bytes have
+/// no room.
+pub fn write(path: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
+    let path = path.as_ref();
+    let name: Arc<str> = path.to_string_lossy().into();
+    let fill = |file: &WritableFile| {
+        let written = file.write_at(0, bytes);
+        written.map_err(|source| write_error(&name, 0, bytes.len() as u64, source))
+    };
+    let is_device = std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
+    let replaced = match is_device {
+        true => return fill(&WritableFile::open(path, Creation::Open, false)?),
+        false => Replacement::create(path, true),
+    };
+    let replaced = replaced.and_then(|new| {
+        fill(new.storage())?;
+        new.publish(Durability::Process)
+    });
+    match replaced {
+        Err(error) if is_no_place(&error.kind) => {
+            fill(&WritableFile::open(path, Creation::Emptied, true)?)
+        }
+        replaced => replaced,
+    }
+}
+
+/// Whether files cannot take each other's place there: the folder may not be written, its files are
+/// those of their owners, or the file itself is mounted.
+pub(crate) fn is_no_place(kind: &ErrorKind) -> bool {
+    let (ErrorKind::Open(source) | ErrorKind::Publish(source)) = kind else { return false };
+    let no_place = [Errno::ACCESS, Errno::PERM, Errno::ROFS, Errno::BUSY, Errno::XDEV];
+    Errno::from_io_error(source).is_some_and(|found| no_place.contains(&found))
 }
 
 fn is_not_found(error: &Error) -> bool {
@@ -94,48 +162,14 @@ fn refuse_device(target: &Path) -> io::Result<()> {
     }
 }
 
-/// Where `path` leads to; what is there at the end need not exist.
-fn follow_links(mut path: PathBuf) -> io::Result<PathBuf> {
-    for _ in 0..MOST_LINKS {
-        match std::fs::read_link(&path) {
-            Ok(to) => path = folder(&path).join(to),
-            // Not a link, or nothing at all.
-            Err(_) => return Ok(path),
-        }
+/// Gives `file` the permissions and, where that is allowed, the owner and group of `target`.
+fn take_permissions(file: &File, target: &Path) -> io::Result<()> {
+    let replaced = std::fs::metadata(target)?;
+    // Giving files away is for the administrator alone, and not every file system can.
+    for (owner, group) in [(None, Some(replaced.gid())), (Some(replaced.uid()), None)] {
+        let _not_allowed = std::os::unix::fs::fchown(file, owner, group);
     }
-    Err(io::Error::from(rustix::io::Errno::LOOP))
-}
-
-fn folder(path: &Path) -> &Path {
-    path.parent().unwrap_or(Path::new("/"))
-}
-
-/// A new file in `target`'s folder with `target`'s permissions, where it `replaces` it.
-fn create_beside(target: &Path, replaces: bool) -> io::Result<(File, TempPath)> {
-    let name = target.file_name().ok_or(io::ErrorKind::IsADirectory)?.as_bytes();
-    let mut prefix = b".".to_vec();
-    prefix.extend(&name[..name.len().min(KEPT_NAME_BYTES)]);
-    prefix.push(b'.');
-    // What nobody else could read must not be readable for a moment.
-    let mode = if replaces { 0o600 } else { 0o666 };
-    // Opened here: an error of `tempfile` would tell the name that it made up, and no number.
-    let open = |path: &Path| {
-        OpenOptions::new().read(true).write(true).create_new(true).mode(mode).open(path)
-    };
-    let (file, beside) = Builder::new()
-        .prefix(std::ffi::OsStr::from_bytes(&prefix))
-        .suffix(".unfinished")
-        .make_in(folder(target), open)?
-        .into_parts();
-    if replaces {
-        let replaced = std::fs::metadata(target)?;
-        // Giving files away is for the administrator alone, and not every file system can.
-        for (owner, group) in [(None, Some(replaced.gid())), (Some(replaced.uid()), None)] {
-            let _not_allowed = std::os::unix::fs::fchown(&file, owner, group);
-        }
-        file.set_permissions(replaced.permissions())?;
-    }
-    Ok((file, beside))
+    file.set_permissions(replaced.permissions())
 }
 
 #[cfg(test)]
@@ -144,7 +178,6 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
-    use crate::error::User;
 
     fn entries(folder: &Path) -> usize {
         std::fs::read_dir(folder).unwrap().count()

@@ -4,7 +4,7 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
-use super::{Storage, WritableStorage, unexpected_end};
+use super::{Storage, WritableStorage, past_end};
 
 /// The bytes of a storage from `start` on.
 pub(crate) struct Shifted {
@@ -18,7 +18,7 @@ impl Shifted {
     }
 
     fn offset(&self, offset: u64) -> io::Result<u64> {
-        self.start.checked_add(offset).ok_or_else(unexpected_end)
+        self.start.checked_add(offset).ok_or_else(past_end)
     }
 }
 
@@ -63,5 +63,21 @@ impl WritableStorage for Shifted {
 
     fn largest_len(&self) -> u64 {
         self.whole.largest_len().saturating_sub(self.start)
+    }
+
+    fn room(&self) -> u64 {
+        self.whole.room()
+    }
+
+    fn publish(&self) {
+        self.whole.publish();
+    }
+
+    fn generation(&self) -> u64 {
+        self.whole.generation()
+    }
+
+    fn held_between(&self, from: u64, to: u64) -> Option<u64> {
+        self.whole.held_between(from, to)
     }
 }

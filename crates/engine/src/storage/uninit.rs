@@ -8,10 +8,11 @@
 use std::io;
 use std::mem::MaybeUninit;
 
-use super::{Storage, unexpected_end};
+use super::{Storage, is_past_end, past_end, short_read};
 
 /// Fills `into` by calling `read` with what is left of it and how much was read before, until it
 /// is full. `read` gives back what it filled, from the front; nothing means the end.
+#[inline]
 pub(crate) fn fill<'into>(
     into: &'into mut [MaybeUninit<u8>],
     mut read: impl for<'r> FnMut(u64, &'r mut [MaybeUninit<u8>]) -> io::Result<&'r mut [u8]>,
@@ -25,7 +26,7 @@ pub(crate) fn fill<'into>(
             filled => filled?,
         };
         if filled.is_empty() {
-            return Err(unexpected_end());
+            return Err(io::ErrorKind::UnexpectedEof.into());
         }
         if filled.as_ptr() != start || filled.len() > room {
             return Err(other_memory());
@@ -36,15 +37,30 @@ pub(crate) fn fill<'into>(
     Ok(unsafe { into.assume_init_mut() })
 }
 
-/// [`Storage::read_at`], not trusting that what comes back is `into`.
+/// [`Storage::read_at`], not trusting that what comes back is `into`. Where it ends early, the storage's length
+/// tells whether it has no more bytes or has failed to give them.
 pub(crate) fn read_at<'into>(
     storage: &dyn Storage,
     offset: u64,
     into: &'into mut [MaybeUninit<u8>],
 ) -> io::Result<&'into mut [u8]> {
     let (start, room) = (into.as_ptr().cast::<u8>(), into.len());
-    let filled = storage.read_at(offset, into)?;
+    let filled =
+        storage.read_at(offset, into).map_err(|error| early_end(storage, offset, room, error))?;
     if filled.as_ptr() == start && filled.len() == room { Ok(filled) } else { Err(other_memory()) }
+}
+
+/// What the `error` of a read of `wanted` bytes is, where it says that they end early.
+#[cold]
+fn early_end(storage: &dyn Storage, offset: u64, wanted: usize, error: io::Error) -> io::Error {
+    if error.kind() != io::ErrorKind::UnexpectedEof || is_past_end(&error) {
+        return error;
+    }
+    match storage.len() {
+        Ok(len) if offset.checked_add(wanted as u64).is_some_and(|end| end <= len) => short_read(),
+        Ok(_) => past_end(),
+        Err(failure) => failure,
+    }
 }
 
 /// [`read_at`], with zeros for what lies beyond the end of the storage.

@@ -1,18 +1,18 @@
 //! A file of the local file system that one process at a time writes.
 
-use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
 
-use rustix::fs::FlockOperation;
-use rustix::io::Errno;
-
+use super::flock::{Flock, lock_alone, lock_shared, unlock};
+use super::identity::{Claim, Claimed, Identity, follow_links};
+use super::published::Published;
+use super::readers::is_read;
 use super::reservation::Reservation;
-use super::{LocalFile, Storage, WritableStorage};
+use super::{LocalFile, Storage, WritableStorage, locks, unfinished};
 use crate::error::{Error, ErrorKind, Result, User};
 
 /// How often opening begins anew because the file was replaced meanwhile.
@@ -21,14 +21,17 @@ const MOST_ATTEMPTS: usize = 8;
 /// A local file, open for reading and writing.
 ///
 /// An advisory lock (`flock`, the one libhdf5 takes) keeps other processes from writing it; the
-/// readers of this library take no lock. It ends with [`WritableFile::release`] or with this value,
+/// locks that tell readers of commits ([`Published`]) keep nobody from anything. It ends with [`WritableFile::release`] or with this value,
 /// also where the process is killed.
 #[derive(Debug)]
 pub struct WritableFile {
     file: LocalFile,
     /// Shared by those who write, so that nobody does when others may; `None` from then on.
     claim: RwLock<Option<Claim>>,
+    published: Published,
     reservation: Reservation,
+    /// Its path, where opening it created it.
+    new: Option<PathBuf>,
 }
 
 /// What is to become of a file that is there, or is not there.
@@ -38,14 +41,33 @@ pub enum Creation {
     Open,
     /// It must not be there.
     New,
-    /// It is emptied, or created.
-    Truncate,
+    /// It keeps its bytes, or is created.
+    Either,
+    /// It must be there, and is emptied, where nobody is known to read it.
+    Emptied,
+}
+
+/// Whom a lock keeps out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lock {
+    /// Nobody of another process.
+    None,
+    /// Whoever writes.
+    Writers,
+    /// Whoever takes a lock, libhdf5's readers among them.
+    Everybody,
+}
+
+impl Lock {
+    pub(super) fn alone(lock: bool) -> Self {
+        if lock { Self::Everybody } else { Self::None }
+    }
 }
 
 impl WritableFile {
     /// Opens the file at `path` for writing. With `lock`, other processes are kept from writing
     /// it; file systems that know no locks are taken as they are. Within one process a file is
-    /// never open for writing twice.
+    /// never open for writing twice, nor is a name that another file is about to take.
     ///
     /// # Errors
     /// [`ErrorKind::InUse`] where somebody else has it open, [`ErrorKind::Open`] for the rest.
@@ -53,54 +75,149 @@ impl WritableFile {
         let path = path.as_ref();
         let name: Arc<str> = path.to_string_lossy().into();
         let fail = |source| Error::new(&name, ErrorKind::Open(Arc::new(source)));
-        let mut options = OpenOptions::new();
-        options.read(true).write(true);
-        match creation {
-            Creation::Open => &mut options,
-            Creation::New => options.create_new(true),
-            // Emptied only when it is known that nobody else writes it.
-            Creation::Truncate => options.create(true).truncate(false),
-        };
+        let in_use = |by| Error::new(&name, ErrorKind::InUse { by });
         for _ in 0..MOST_ATTEMPTS {
-            let file = options.open(path).map_err(fail)?;
-            let opened = identity(&file.metadata().map_err(fail)?);
-            let file = Self::of(&name, file, lock)?;
+            let target = follow_links(path).map_err(fail)?;
+            let refuse_other = || match unfinished::writer_of(&target, lock) {
+                Ok(None) => Ok(()),
+                Ok(Some(user)) => Err(in_use(user)),
+                Err(error) => Err(fail(error)),
+            };
+            refuse_other()?;
+            let (file, new) = open_or_create(path, &target, creation).map_err(fail)?;
+            let mut opened = Self::of(&name, file, Lock::alone(lock))?;
             // Between opening and locking, a writer may have put another file in its place.
-            if opened != identity(&std::fs::metadata(path).map_err(fail)?) {
+            if !opened.is_at(path).map_err(fail)? {
                 continue;
             }
-            // A new file is not emptied: ext4 takes that for a file being replaced, and writes all of
-            // it to the disk when it is closed.
-            if creation == Creation::Truncate && file.len().map_err(fail)? > 0 {
-                file.set_len(0).map_err(fail)?;
+            opened.new = new;
+            opened = opened.publishing();
+            // Who came in between finds this file locked, or is found by it now.
+            refuse_other().inspect_err(|_| opened.remove_new())?;
+            if creation == Creation::Emptied {
+                opened.empty(path, &name)?;
             }
-            return Ok(file);
+            return Ok(opened);
         }
-        Err(Error::new(&name, ErrorKind::InUse { by: User::OtherWriter }))
+        Err(in_use(User::OtherWriter))
+    }
+
+    /// Keeps others from writing the file at `path`, which must be there and writable; readers go on.
+    pub(super) fn hold(path: &Path, name: &Arc<str>, lock: bool) -> Result<Self> {
+        let fail = |source| Error::new(name, ErrorKind::Open(Arc::new(source)));
+        for _ in 0..MOST_ATTEMPTS {
+            let file = OpenOptions::new().read(true).write(true).open(path).map_err(fail)?;
+            let held = Self::of(name, file, if lock { Lock::Writers } else { Lock::None })?;
+            if held.is_at(path).map_err(fail)? {
+                return Ok(held);
+            }
+        }
+        Err(Error::new(name, ErrorKind::InUse { by: User::OtherWriter }))
     }
 
     /// Takes `file`, which is open for reading and writing; `name` stands in errors.
-    pub(super) fn of(name: &Arc<str>, file: File, lock: bool) -> Result<Self> {
+    pub(super) fn of(name: &Arc<str>, file: File, lock: Lock) -> Result<Self> {
         let fail = |source| Error::new(name, ErrorKind::Open(Arc::new(source)));
         let in_use = |by| Error::new(name, ErrorKind::InUse { by });
-        let identity = identity(&file.metadata().map_err(fail)?);
-        let claim = Claim::take(identity).ok_or_else(|| in_use(User::ThisProcess))?;
-        if lock && let Some(user) = other_user(&file).map_err(fail)? {
+        let identity = Identity::of(&file.metadata().map_err(fail)?);
+        let claim = Claim::take(Claimed::File(identity));
+        let claim = claim.ok_or_else(|| in_use(User::ThisProcess))?;
+        let locked = match lock {
+            Lock::None => Flock::NotOffered,
+            Lock::Writers => lock_shared(&file).map_err(fail)?,
+            Lock::Everybody => lock_alone(&file).map_err(fail)?,
+        };
+        if let Flock::HeldBy(user) = locked {
             return Err(in_use(user));
         }
+        // Where `flock` is off, or is not passed on by a file system.
+        if locks::reach_everybody(&file) && matches!(locks::published(&file), Ok(Some(_))) {
+            return Err(in_use(User::OtherWriter));
+        }
+        let published = Published::none();
         let reservation = Reservation::new(&file);
-        Ok(Self { file: file.into(), claim: RwLock::new(Some(claim)), reservation })
+        let claim = RwLock::new(Some(claim));
+        Ok(Self { file: file.into(), claim, published, reservation, new: None })
+    }
+
+    /// The same, telling readers of its states from now on.
+    pub(super) fn publishing(mut self) -> Self {
+        self.published = Published::begin(self.file.file());
+        self
+    }
+
+    /// Cuts off all bytes, but for those that somebody reads.
+    fn empty(&self, path: &Path, name: &Arc<str>) -> Result<()> {
+        let fail = |source| Error::new(name, ErrorKind::Open(Arc::new(source)));
+        if is_read(path) {
+            return Err(Error::new(name, ErrorKind::InUse { by: User::OwnReader }));
+        }
+        // Where locks do not tell of readers, there may be some.
+        let is_read_elsewhere = match locks::reach_everybody(self.file.file()) {
+            true => locks::last_held(self.file.file()).map(|held| held.is_some()),
+            false => Ok(true),
+        };
+        if is_read_elsewhere.map_err(fail)? {
+            return Err(Error::new(name, ErrorKind::InUse { by: User::OtherReader }));
+        }
+        self.published.note_written();
+        let emptied = self.file.file().set_len(0);
+        emptied.map_err(fail)
+    }
+
+    /// Where it was created, if that was by opening it here.
+    pub(crate) fn new_path(&self) -> Option<&Path> {
+        self.new.as_deref()
+    }
+
+    fn remove_new(&self) {
+        // What cannot be removed is an empty file, and the error that is told is another one.
+        let _ = self.new.as_ref().map(std::fs::remove_file);
+    }
+
+    /// Whether `path` leads to this file.
+    pub(super) fn is_at(&self, path: &Path) -> io::Result<bool> {
+        let own = Identity::of(&self.file.file().metadata()?);
+        match std::fs::metadata(path) {
+            Ok(there) => Ok(Identity::of(&there) == own),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     /// Lets others write the file, though somebody may still read through this value.
     pub fn release(&self) {
         if let Some(claim) = self.claim.write().unwrap_or_else(PoisonError::into_inner).take() {
             self.reservation.give_back(self.file.file());
-            // Where there are no locks there is none to give back.
-            let _ = rustix::fs::flock(self.file.file(), FlockOperation::Unlock);
+            self.published.end(self.file.file());
+            unlock(self.file.file());
             drop(claim);
         }
     }
+}
+
+/// The file, and its path where it was created.
+fn open_or_create(
+    path: &Path,
+    target: &Path,
+    creation: Creation,
+) -> io::Result<(File, Option<PathBuf>)> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true);
+    if matches!(creation, Creation::New | Creation::Either) {
+        // A link that leads to nothing is something.
+        let path = if creation == Creation::New { path } else { target };
+        match options.clone().create_new(true).open(path) {
+            Ok(file) => return Ok((file, Some(path.to_owned()))),
+            Err(error) if creation == Creation::Either && is_there(&error) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok((options.open(target)?, None))
+}
+
+fn is_there(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::AlreadyExists
 }
 
 impl Drop for WritableFile {
@@ -120,59 +237,6 @@ impl WritableFile {
     }
 }
 
-/// Locks `file` for this process, or tells who has locked it.
-fn other_user(file: &File) -> io::Result<Option<User>> {
-    // What the file system does not offer cannot be asked of it.
-    let no_locks = [Errno::NOLCK, Errno::NOTSUP, Errno::OPNOTSUPP, Errno::NOSYS];
-    match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(None),
-        Err(Errno::WOULDBLOCK) => {
-            // libhdf5's readers share a lock, its writers do not.
-            let shared = rustix::fs::flock(file, FlockOperation::NonBlockingLockShared);
-            Ok(Some(if shared.is_ok() { User::OtherReader } else { User::OtherWriter }))
-        }
-        Err(error) if no_locks.contains(&error) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// Device and number of a file.
-type Identity = (u64, u64);
-
-fn identity(metadata: &std::fs::Metadata) -> Identity {
-    (metadata.dev(), metadata.ino())
-}
-
-/// The word that this process has a file open for writing: locks may be off, and those of network
-/// file systems do not tell two openings of one process apart. What a process claims, those it forks
-/// do not.
-#[derive(Debug)]
-struct Claim(ProcessId, Identity);
-
-type ProcessId = u32;
-
-static CLAIMED: Mutex<BTreeSet<(ProcessId, Identity)>> = Mutex::new(BTreeSet::new());
-
-impl Claim {
-    /// `None` where the file is claimed already.
-    fn take(identity: Identity) -> Option<Self> {
-        let process = std::process::id();
-        let is_new = claimed().insert((process, identity));
-        // Not `then_some`: dropping the value would give back what somebody else claimed.
-        if is_new { Some(Self(process, identity)) } else { None }
-    }
-}
-
-impl Drop for Claim {
-    fn drop(&mut self) {
-        claimed().remove(&(self.0, self.1));
-    }
-}
-
-fn claimed() -> MutexGuard<'static, BTreeSet<(ProcessId, Identity)>> {
-    CLAIMED.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Storage for WritableFile {
     fn len(&self) -> io::Result<u64> {
         self.file.len()
@@ -190,13 +254,17 @@ impl Storage for WritableFile {
 impl WritableStorage for WritableFile {
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         self.alone(|file| {
+            self.published.note_written();
             self.reservation.reach(file, offset, bytes.len() as u64);
             file.write_all_at(bytes, offset)
         })
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        self.alone(|file| file.set_len(len))
+        self.alone(|file| {
+            self.published.note_written();
+            file.set_len(len)
+        })
     }
 
     fn sync(&self) -> io::Result<()> {
@@ -206,10 +274,30 @@ impl WritableStorage for WritableFile {
     fn expect(&self, end: u64) {
         self.reservation.expect(end);
     }
+
+    fn room(&self) -> u64 {
+        let system = rustix::fs::fstatvfs(self.file.file());
+        system.map_or(u64::MAX, |system| system.f_bavail.saturating_mul(system.f_frsize))
+    }
+
+    fn publish(&self) {
+        self.published.next(self.file.file());
+    }
+
+    fn generation(&self) -> u64 {
+        self.published.generation()
+    }
+
+    fn held_between(&self, from: u64, to: u64) -> Option<u64> {
+        self.published.held_between(self.file.file(), from, to)
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use rustix::fs::FlockOperation;
+    use rustix::io::Errno;
+
     use super::*;
     use crate::storage::uninit;
 
@@ -235,7 +323,14 @@ mod tests {
         drop(file);
         assert!(WritableFile::open(&path, Creation::New, true).is_err());
         assert_eq!(WritableFile::open(&path, Creation::Open, true).unwrap().len().unwrap(), 10);
-        assert_eq!(WritableFile::open(&path, Creation::Truncate, true).unwrap().len().unwrap(), 0);
+        let reader = LocalFile::open(&path).unwrap();
+        assert_eq!(
+            used_by(WritableFile::open(&path, Creation::Emptied, true)),
+            Some(User::OwnReader)
+        );
+        drop(reader);
+        assert_eq!(WritableFile::open(&path, Creation::Either, true).unwrap().len().unwrap(), 10);
+        assert_eq!(WritableFile::open(&path, Creation::Emptied, true).unwrap().len().unwrap(), 0);
     }
 
     #[test]
@@ -246,7 +341,7 @@ mod tests {
         std::fs::hard_link(&path, &link).unwrap();
         let file = WritableFile::open(&path, Creation::Open, false).unwrap();
         for lock in [true, false] {
-            for creation in [Creation::Open, Creation::Truncate] {
+            for creation in [Creation::Open, Creation::Either, Creation::Emptied] {
                 let second = WritableFile::open(&link, creation, lock);
                 assert_eq!(used_by(second), Some(User::ThisProcess));
             }
@@ -261,10 +356,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         std::fs::write(&path, b"data").unwrap();
-        let of_parent = (u32::MAX, identity(&std::fs::metadata(&path).unwrap()));
-        claimed().insert(of_parent);
+        let identity = Identity::of(&std::fs::metadata(&path).unwrap());
+        let _of_parent = Claim::take_for(u32::MAX, Claimed::File(identity)).unwrap();
         drop(WritableFile::open(&path, Creation::Open, true).unwrap());
-        assert!(claimed().remove(&of_parent));
+        assert!(Claim::take_for(u32::MAX, Claimed::File(identity)).is_none());
     }
 
     #[test]
@@ -279,7 +374,7 @@ mod tests {
             (FlockOperation::LockShared, User::OtherReader),
         ] {
             rustix::fs::flock(&other, operation).unwrap();
-            for creation in [Creation::Open, Creation::Truncate] {
+            for creation in [Creation::Open, Creation::Either, Creation::Emptied] {
                 assert_eq!(used_by(WritableFile::open(&path, creation, true)), Some(user));
             }
             WritableFile::open(&path, Creation::Open, false).unwrap();

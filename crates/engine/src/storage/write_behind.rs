@@ -23,7 +23,7 @@ const PIECE_BYTES: u64 = 1 << 20;
 const PAGE_BYTES: usize = 4096;
 
 /// Memory of the file that was closed last, for the next one: memory that was touched once is fast memory.
-static SPARE: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+static SPARE: crate::sync::Mutex<Vec<u8>> = crate::sync::Mutex::fixed(Vec::new());
 
 /// A storage whose small writes gather.
 pub(crate) struct WriteBehind {
@@ -267,6 +267,22 @@ impl WritableStorage for WriteBehind {
 
     fn largest_len(&self) -> u64 {
         self.storage.largest_len()
+    }
+
+    fn room(&self) -> u64 {
+        self.storage.room()
+    }
+
+    fn publish(&self) {
+        self.storage.publish();
+    }
+
+    fn generation(&self) -> u64 {
+        self.storage.generation()
+    }
+
+    fn held_between(&self, from: u64, to: u64) -> Option<u64> {
+        self.storage.held_between(from, to)
     }
 }
 

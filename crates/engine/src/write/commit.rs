@@ -11,6 +11,10 @@
 //! one. Where the end stays what it was, the record is looked at as soon as it is whole, and whole is
 //! the commit. Between any two writes of step 4 the file is as long as its superblock says, so
 //! programs that know nothing of the record find every structure that they are pointed to.
+//!
+//! Readers tell states apart by generations ([`WritableStorage::publish`]): there is a new one before step 2, before
+//! step 4, and behind step 5. Under the first of them the last state is found or the next one, and nothing changes in
+//! place; under the second the next one, with the record, which hides what changes in place.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,6 +24,7 @@ use isotach_format::redo::{self, Change, Record};
 use super::recovery;
 use super::space::Space;
 use crate::error::{Error, ErrorKind, Result};
+use crate::storage::interrupted::{self, Interrupted};
 use crate::storage::{Durability, WritableStorage, storage_error, uninit, write_error};
 
 /// Changes that touch are made by one write up to this size, as long as they lie within one page:
@@ -129,6 +134,8 @@ struct State {
     /// The end of the file in the last commit.
     end: u64,
     unfinished: Option<Unfinished>,
+    /// Bytes of the storage when it was opened, as long as there was no commit since: it is left with as many.
+    opened_len: Option<u64>,
     /// Set when the storage could not say that it keeps what it took. It may have lost anything,
     /// and would say that all is well when it is asked again.
     lost: Option<Error>,
@@ -145,14 +152,21 @@ struct Unfinished {
     again: bool,
 }
 
+impl Unfinished {
+    /// Whether others find anything else by it.
+    fn changes_anything(&self) -> bool {
+        self.root.is_some() || !self.changes.is_empty()
+    }
+}
+
 impl Committer {
     /// Takes over `storage`, which nobody else writes, for the file that begins at `base` and whose
-    /// end-of-file address, counted from there, is `end`: 0 for a file that is new. What an earlier
-    /// writer had committed and not made is made now, and what lies behind the end is cut off; so
-    /// the superblock is to be read after that.
+    /// end-of-file address, counted from there, is `end`: 0 for a file that is new. That changes nothing in it:
+    /// what an earlier writer had committed and not made is made before the first write, and until then laid over
+    /// what is read of [`Self::storage`]. What else lies behind the end stays where it is.
     ///
     /// # Errors
-    /// The storage cannot be read or written; see also [`recovery::find`].
+    /// The storage cannot be read, or is shorter than the file; see also [`recovery::find`].
     pub fn open(
         file: &Arc<str>,
         storage: Arc<dyn WritableStorage>,
@@ -160,19 +174,39 @@ impl Committer {
         end: u64,
         durability: Durability,
     ) -> Result<Self> {
-        let record = recovery::find(file, storage.as_ref(), base, end)?;
-        let state = Mutex::new(State { end, ..State::default() });
-        let committer = Self { file: Arc::clone(file), storage, base, durability, state };
-        let mut state = committer.lock();
-        if let Some(record) = record {
-            for change in &record.changes {
-                committer.make(change)?;
-            }
-            committer.sync(&mut state)?;
+        let file_end = base.saturating_add(end);
+        let len = storage.len().map_err(|source| storage_error(file, 0, 0, source))?;
+        if end > 0 && len < file_end {
+            let (needed_bytes, available_bytes) = (file_end, len);
+            let kind = isotach_format::ErrorKind::Truncated { needed_bytes, available_bytes };
+            let error = isotach_format::Error { structure: "file to be written", address: 0, kind };
+            return Err(Error::new(file, ErrorKind::Structure(error)));
         }
-        drop(state);
-        committer.cut(end)?;
-        Ok(committer)
+        let record = recovery::find(file, storage.as_ref(), base, end)?;
+        let opened_len = if record.is_some() { file_end } else { len };
+        let storage: Arc<dyn WritableStorage> = match record {
+            Some(Record { changes, .. }) => {
+                let change = |change: Change| {
+                    interrupted::Change::Bytes(base + change.address, change.after)
+                };
+                let changes = changes.into_iter().map(change).collect();
+                Arc::new(Interrupted::new(storage, changes, file_end, durability))
+            }
+            None => storage,
+        };
+        let state = Mutex::new(State { end, opened_len: Some(opened_len), ..State::default() });
+        Ok(Self { file: Arc::clone(file), storage, base, durability, state })
+    }
+
+    /// What is read and written from now on.
+    pub fn storage(&self) -> Arc<dyn WritableStorage> {
+        Arc::clone(&self.storage)
+    }
+
+    /// Where new space begins: behind the end of the file, and behind whatever else stood there when it was opened.
+    pub fn first_free(&self) -> u64 {
+        let state = self.lock();
+        state.end.max(state.opened_len.unwrap_or(0).saturating_sub(self.base))
     }
 
     /// Makes `commit` and everything that was written to fresh `space` the state of the file.
@@ -190,6 +224,7 @@ impl Committer {
     ) -> std::result::Result<(), CommitError> {
         let mut state = self.lock();
         self.finish(&mut state, space).map_err(CommitError::NotBegun)?;
+        space.look_at_tail();
         let changes = self.changes(commit).map_err(CommitError::NotBegun)?;
         let root_len = root(space.end()).map_err(CommitError::NotBegun)?.len();
         let record_len = self.record_len(&changes, root_len).map_err(CommitError::NotBegun)?;
@@ -202,6 +237,9 @@ impl Committer {
                 return Err(CommitError::NotBegun(error));
             }
         };
+        if prepared.changes_anything() {
+            self.storage.publish();
+        }
         if let Err(error) = self.write_ahead(&mut state, &prepared) {
             // Where the end stays the same, the record counts as soon as it is whole.
             let is_known =
@@ -234,8 +272,8 @@ impl Committer {
         self.sync(&mut self.lock())
     }
 
-    /// Ends the writing: frees what waited, and cuts off the tail that nobody uses. `root` as for
-    /// [`Committer::apply`], of the last commit.
+    /// Ends the writing: frees what waited and no reader holds, and cuts off the tail that nobody uses. `root` as for
+    /// [`Committer::apply`], of the last commit. Where there was none, the file is left as it was.
     ///
     /// # Errors
     /// See [`CommitError`].
@@ -246,7 +284,10 @@ impl Committer {
         root: impl Fn(u64) -> Result<Vec<u8>>,
     ) -> std::result::Result<(), CommitError> {
         self.finish(&mut self.lock(), space).map_err(CommitError::NotBegun)?;
-        space.free_waiting();
+        if self.lock().opened_len.is_some() {
+            return self.cut_fresh().map_err(CommitError::NotBegun);
+        }
+        space.free_waiting(self.storage.generation());
         self.apply(space, &Commit::new(), root_address, root)?;
         let mut state = self.lock();
         self.cut(state.end).and_then(|()| self.sync(&mut state)).map_err(CommitError::NotBegun)
@@ -260,7 +301,16 @@ impl Committer {
     /// The storage fails.
     pub fn discard(&self, space: &Space) -> Result<()> {
         self.finish_last(space)?;
-        self.cut(self.lock().end)
+        self.cut_fresh()
+    }
+
+    /// Cuts off what was written since the last commit.
+    fn cut_fresh(&self) -> Result<()> {
+        let state = self.lock();
+        match state.opened_len {
+            Some(opened_len) => self.cut_at(opened_len),
+            None => self.cut(state.end),
+        }
     }
 
     /// The changes of `commit` that change anything, with the bytes before them.
@@ -336,7 +386,11 @@ impl Committer {
         let outcome = self.finish_commit(state, &commit);
         if outcome.is_ok() {
             state.end = commit.end;
-            space.finish_commit();
+            state.opened_len = None;
+            if commit.changes_anything() {
+                self.storage.publish();
+            }
+            space.finish_commit(self.storage.generation());
         } else {
             commit.again = true;
             state.unfinished = Some(commit);
@@ -346,6 +400,7 @@ impl Committer {
 
     fn finish_commit(&self, state: &mut State, commit: &Unfinished) -> Result<()> {
         if commit.again {
+            self.storage.publish();
             self.write_ahead(state, commit)?;
         }
         if let Some(root) = &commit.root {
@@ -355,6 +410,7 @@ impl Committer {
         if commit.changes.is_empty() {
             return Ok(());
         }
+        self.storage.publish();
         for change in &commit.changes {
             self.make(change)?;
         }
@@ -379,7 +435,10 @@ impl Committer {
 
     /// Cuts off what lies behind the address `end`.
     fn cut(&self, end: u64) -> Result<()> {
-        let offset = self.offset(end);
+        self.cut_at(self.offset(end))
+    }
+
+    fn cut_at(&self, offset: u64) -> Result<()> {
         let fail = |source| write_error(&self.file, offset, 0, source);
         if self.storage.len().map_err(fail)? > offset {
             self.storage.set_len(offset).map_err(fail)?;

@@ -7,12 +7,15 @@ use super::Backend;
 use super::classic::ClassicBackend;
 use super::hdf5::Hdf5Backend;
 use super::home::Home;
+use super::open::holders;
 use super::session::Session;
 use super::space::Space;
 use super::target::Target;
 use crate::draft::Draft;
-use crate::error::{DefinitionFault, Error, ErrorKind, Result};
+use crate::error::{DefinitionFault, Error, ErrorKind, Result, User};
 use crate::file::Format;
+use crate::storage::readers::is_read;
+use crate::storage::replacement::is_no_place;
 use crate::storage::shifted::Shifted;
 use crate::storage::{Creation, Replacement, WritableFile, WritableStorage, write_error};
 use crate::writer::{CreateOptions, EditOptions, Overwrite};
@@ -23,21 +26,49 @@ const SMALLEST_USER_BLOCK: u64 = 512;
 impl Session {
     /// Creates a local file.
     pub(crate) fn create(path: &Path, options: &CreateOptions) -> Result<Self> {
-        let lock = options.edit.lock;
-        let local = |creation| {
-            let new = (!path.exists()).then(|| path.to_owned());
-            let storage = Arc::new(WritableFile::open(path, creation, lock)?);
-            Ok::<_, Error>(Home::Local { storage, new })
-        };
+        let (name, lock): (Arc<str>, _) = (path.to_string_lossy().into(), options.edit.lock);
         let home = match options.overwrite {
-            Overwrite::Truncate => local(Creation::Truncate)?,
-            Overwrite::Never => local(Creation::New)?,
+            Overwrite::Truncate | Overwrite::Displace => {
+                return Self::create_at_once(path, name, options);
+            }
+            Overwrite::Never => Home::local(WritableFile::open(path, Creation::New, lock)?),
             Overwrite::Replace => {
-                let replacement = Some(Replacement::create(path, lock)?);
+                let replacement = Some(Box::new(Replacement::create(path, lock)?));
                 Home::Beside { replacement, durability: options.edit.durability }
             }
         };
-        Self::create_in(path.to_string_lossy().into(), home, options)
+        Self::create_in(name, home, options)
+    }
+
+    /// Creates a local file that is at its name from the beginning. Nothing that others may read is
+    /// ever cut off: another file takes the place of one that has bytes.
+    fn create_at_once(path: &Path, name: Arc<str>, options: &CreateOptions) -> Result<Self> {
+        let (lock, durability) = (options.edit.lock, options.edit.durability);
+        if !is_filled(path) {
+            let file = WritableFile::open(path, Creation::Either, lock)?;
+            // Somebody may have come in between.
+            if file.new_path().is_some() || !is_filled(path) {
+                return Self::create_in(name, Home::local(file), options);
+            }
+        }
+        if options.overwrite == Overwrite::Truncate && is_read(path) {
+            return Err(Error::new(&name, ErrorKind::InUse { by: User::OwnReader }));
+        }
+        let created = Replacement::create(path, lock).and_then(|replacement| {
+            let storage = Arc::clone(replacement.storage());
+            let home = Home::local(Arc::clone(&storage));
+            let (draft, backend) = create_empty(&name, &home, options)?;
+            replacement.publish(durability)?;
+            Ok((draft, backend, home))
+        });
+        let (draft, backend, home) = match created {
+            Err(error) if is_no_place(&error.kind) => {
+                let file = WritableFile::open(path, Creation::Emptied, lock)?;
+                return Self::create_in(name, Home::local(file), options);
+            }
+            created => created?,
+        };
+        Ok(Self::new(name, draft, backend, home, options.edit.commit_interval))
     }
 
     /// Creates a file in memory.
@@ -69,6 +100,11 @@ impl Session {
     }
 }
 
+/// Whether a file is there that has bytes to lose.
+fn is_filled(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() > 0)
+}
+
 /// From the beginning, whoever opens the file finds an empty one.
 fn create_empty(
     name: &Arc<str>,
@@ -79,7 +115,8 @@ fn create_empty(
     let storage = with_user_block(name, storage, options)?;
     let mut draft = Draft::new(options.format);
     draft.fills = options.fill;
-    let space = Arc::new(Space::aligned(0, options.edit.alignment));
+    let space = Space::aligned(0, options.edit.alignment);
+    let space = Arc::new(space.with_holders(storage.generation(), holders(&storage)));
     let least_bytes = match options.format {
         Format::NetCdf4 | Format::NetCdf4Classic => 0,
         Format::Classic | Format::Offset64Bit | Format::Data64Bit => options.least_bytes,

@@ -1,6 +1,6 @@
 //! Where the bytes of a file that is written stand, and what becomes of them in the end.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::Result;
@@ -15,7 +15,7 @@ pub(super) enum Home {
         new: Option<PathBuf>,
     },
     /// A local file beside the one whose place it takes when it is closed; `None` when it has.
-    Beside { replacement: Option<Replacement>, durability: Durability },
+    Beside { replacement: Option<Box<Replacement>>, durability: Durability },
     /// Memory.
     Memory(Arc<GrowingMemory>),
     /// Whatever the caller gave, who also says what becomes of it.
@@ -23,6 +23,13 @@ pub(super) enum Home {
 }
 
 impl Home {
+    /// A local file, which is discarded with its name if it was created for this.
+    pub(super) fn local(storage: impl Into<Arc<WritableFile>>) -> Self {
+        let storage = storage.into();
+        let new = storage.new_path().map(Path::to_owned);
+        Self::Local { storage, new }
+    }
+
     /// The bytes.
     pub(super) fn storage(&self) -> Option<Arc<dyn WritableStorage>> {
         match self {

@@ -14,6 +14,7 @@ pub mod data;
 mod hdf5;
 mod home;
 mod open;
+pub(crate) mod reading_number;
 pub mod recovery;
 pub(crate) mod session;
 pub mod space;
@@ -30,11 +31,17 @@ use isotach_model::{StoredType, Values};
 use crate::draft::{AttributeOwner, Draft, VariableId};
 use crate::error::{Error, Result};
 use crate::read::Array;
+use crate::read::live::Moves;
 use crate::variable::StorageInfo;
 use crate::writer::HeaderRoom;
 
 /// A file that takes values, and what a draft says, in one of the formats.
 pub(crate) trait Backend: Send + Sync {
+    /// Counts how often values are given other places under those who read them.
+    fn moves(&self) -> Moves {
+        Moves::default()
+    }
+
     /// How an element of the variable lies in the file.
     fn stored_type(&self, draft: &Draft, id: VariableId) -> Result<StoredType>;
 

@@ -29,38 +29,24 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// The storage cannot be read, or a record has a version that is not known: without it, what the
 /// file says is half one commit and half another.
 pub fn find(file: &Arc<str>, storage: &dyn Storage, base: u64, end: u64) -> Result<Option<Record>> {
+    Ok(match look_often(file, storage, base, end)? {
+        Found::Record(record) => Some(record),
+        Found::Nothing | Found::OtherBytes => None,
+    })
+}
+
+/// Looks until it is something that holds still.
+fn look_often(file: &Arc<str>, storage: &dyn Storage, base: u64, end: u64) -> Result<Found> {
     for attempt in 0..MOST_ATTEMPTS {
         if attempt > 0 {
             std::thread::sleep(PAUSE);
         }
         match look(file, storage, base, end)? {
-            Found::Nothing => return Ok(None),
-            Found::Record(record) => return Ok(Some(record)),
             Found::OtherBytes => {}
+            found => return Ok(found),
         }
     }
-    Ok(None)
-}
-
-/// By what a record is known to be the same: where it stands, its length and its checksum. `None` where
-/// nothing stands there that begins as a record does.
-pub(crate) type Mark = Option<(u64, u64, Vec<u8>)>;
-
-/// The mark of what stands behind the end of the file; as for [`find`].
-pub(crate) fn mark(file: &Arc<str>, storage: &dyn Storage, base: u64, end: u64) -> Result<Mark> {
-    let len = storage.len().map_err(|source| storage_error(file, 0, 0, source))?;
-    let Some(address) = base.checked_add(end) else { return Ok(None) };
-    let available = len.saturating_sub(address);
-    if available < redo::PREFIX_BYTES as u64 {
-        return Ok(None);
-    }
-    let prefix = read(file, storage, address, redo::PREFIX_BYTES)?;
-    let record_len = prefix.first_chunk().and_then(redo::byte_len);
-    let Some(record_len) = record_len.filter(|len| (8..=available).contains(len)) else {
-        return Ok(None);
-    };
-    let checksum = read(file, storage, address + record_len - 8, 8)?;
-    Ok(Some((end, record_len, checksum)))
+    Ok(Found::OtherBytes)
 }
 
 /// What stands behind the end of the file.
@@ -114,13 +100,24 @@ fn read(file: &Arc<str>, storage: &dyn Storage, at: u64, count: usize) -> Result
 }
 
 /// `storage` as the last commit left it, where that is not yet what stands in it; see [`find`].
+///
+/// # Errors
+/// Those of [`find`]; [`ErrorKind::Changed`] where a writer who is there has not made up the bytes that it changes.
 pub fn lay_over(
     file: &Arc<str>,
     storage: &Arc<dyn Storage>,
     base: u64,
     end: u64,
 ) -> Result<Option<Arc<dyn Storage>>> {
-    let Some(record) = find(file, storage.as_ref(), base, end)? else { return Ok(None) };
+    let record = match look_often(file, storage.as_ref(), base, end)? {
+        Found::Nothing => return Ok(None),
+        // Nobody else has written while one of ours is there: it stopped in the midst of a write.
+        Found::OtherBytes if storage.has_writer() => {
+            return Err(Error::new(file, ErrorKind::Changed));
+        }
+        Found::OtherBytes => return Ok(None),
+        Found::Record(record) => record,
+    };
     let extents = record.changes.into_iter().map(|change| (base + change.address, change.after));
     Ok(Some(Arc::new(Overlay::new(Arc::clone(storage), extents.collect()))))
 }

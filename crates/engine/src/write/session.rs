@@ -3,25 +3,27 @@
 //! Whoever writes values or looks at the draft shares it; whoever changes the draft or commits has it
 //! alone. So a commit never meets a half-written array.
 
+mod values;
+
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
-use isotach_model::convert::{Number, RangeReport, convert};
 use isotach_model::quantize::{Float, Quantization};
-use isotach_model::selection::{Axis, Selection};
-use isotach_model::{Atomic, DataType, NoHeap, Values, fill};
+use isotach_model::{Atomic, DataType, Values, fill};
 
 use super::Backend;
 use super::clock::Clock;
 use super::home::Home;
 use super::told::ToTell;
-use crate::draft::{AttributeOwner, Defined, Draft, FILL_VALUE, Item, VariableDraft, VariableId};
+use crate::draft::{AttributeOwner, Defined, DimensionId, Draft, FILL_VALUE, Item, VariableId};
 use crate::error::{DefinitionFault, Error, ErrorKind, Result, User};
 use crate::file::Format;
 use crate::process;
-use crate::read::Array;
+use crate::read::calls::Calls;
+use crate::read::live::{Moves, Source, Watch};
+use crate::read::{Array, Live};
 use crate::variable::StorageInfo;
 use crate::writer::{Fill, HeaderRoom, VariableOptions};
 
@@ -42,6 +44,17 @@ struct Shared {
     failed: ToTell,
     /// Whether only the caller commits for the time being.
     holds: AtomicBool,
+    /// How often values of the file moved; once more when it is closed.
+    moves: Moves,
+    /// Those that read and write values.
+    calls: Calls,
+}
+
+/// A variable as its readers know it.
+struct Seen {
+    shared: Arc<Shared>,
+    process: u32,
+    id: VariableId,
 }
 
 struct State {
@@ -61,6 +74,7 @@ impl Session {
     ) -> Self {
         let interval = commit_interval.filter(|_| home.is_seen());
         let clock = interval.map(|interval| Arc::new(Clock::new(interval)));
+        let moves = backend.moves();
         let state = RwLock::new(State { draft, backend, home, is_closed: false });
         let shared = Arc::new(Shared {
             name,
@@ -68,6 +82,8 @@ impl Session {
             clock,
             failed: ToTell::default(),
             holds: AtomicBool::new(false),
+            moves,
+            calls: Calls::default(),
         });
         Self { shared, process: process::generation() }
     }
@@ -80,6 +96,11 @@ impl Session {
     /// What `look` finds in the draft.
     pub(crate) fn look<T>(&self, look: impl FnOnce(&Draft) -> Defined<T>) -> Result<T> {
         look(&self.shared()?.draft).map_err(|fault| self.fault(fault))
+    }
+
+    /// How long a dimension of this length is for those who read.
+    pub(crate) fn visible(&self, dimension: DimensionId, len: u64) -> u64 {
+        self.shared.calls.visible(dimension, len)
     }
 
     /// Changes the draft.
@@ -138,115 +159,9 @@ impl Session {
         state.draft.change_options(id, change).map_err(|fault| self.fault(fault))
     }
 
-    /// Makes a variable's unlimited dimensions at least as long as `extent` says.
-    pub(crate) fn grow(&self, id: VariableId, extent: &[u64]) -> Result<()> {
-        let mut state = self.to_change()?;
-        let id = state.draft.owner(id);
-        state.draft.check_record_fill().map_err(|fault| self.fault(fault))?;
-        state.backend.grow(&state.draft, id, extent)?;
-        state.draft.grow(id, extent).map_err(|fault| self.fault(fault))
-    }
-
-    /// Writes values of any type.
-    pub(crate) fn write_values(
-        &self,
-        id: VariableId,
-        selection: &Selection,
-        values: &Values,
-    ) -> Result<RangeReport> {
-        let (state, id) = self.ready_for(self.to_write()?, id, selection, |state, id| {
-            self.check_count(selection, values.len())?;
-            // What goes to the heap may only be put there when nothing comes between it and its references.
-            let stored = state.backend.stored_type(&state.draft, id)?;
-            let encoded = stored.encode(values, state.draft.rules(), &mut NoHeap, &mut Vec::new());
-            encoded.map(drop).map_err(|error| self.error(ErrorKind::Values(error)))
-        })?;
-        self.check_count(selection, values.len())?;
-        let stored = state.backend.stored_type(&state.draft, id)?;
-        let mut elements = Vec::new();
-        let report = state.backend.encode(&stored, values, state.draft.rules(), &mut elements)?;
-        if state.is_quantized(id) {
-            stored.native_order().apply(&mut elements);
-            state.quantize(id, &mut elements);
-            stored.native_order().undo(&mut elements);
-        }
-        state.backend.put(&state.draft, id, selection, &elements)?;
-        Ok(report)
-    }
-
-    /// Writes elements in this machine's byte order.
-    pub(crate) fn write_native(
-        &self,
-        id: VariableId,
-        selection: &Selection,
-        elements: &[u8],
-    ) -> Result<()> {
-        self.put_native(self.to_write()?, id, selection, elements)
-    }
-
-    fn put_native(
-        &self,
-        state: RwLockReadGuard<'_, State>,
-        id: VariableId,
-        selection: &Selection,
-        elements: &[u8],
-    ) -> Result<()> {
-        let flat_type = |state: &State, id| {
-            let stored = state.backend.stored_type(&state.draft, id)?;
-            if !stored.is_flat() {
-                let kind = ErrorKind::WrongType { stored: format!("{stored:?}"), wanted: "bytes" };
-                return Err(self.error(kind));
-            }
-            self.check_count(selection, elements.len() / stored.size().max(1))?;
-            Ok(stored)
-        };
-        let check = |state: &State, id| flat_type(state, id).map(drop);
-        let (state, id) = self.ready_for(state, id, selection, check)?;
-        let stored = flat_type(&state, id)?;
-        let order = stored.native_order();
-        if order.is_native() && !state.is_quantized(id) {
-            state.backend.put(&state.draft, id, selection, elements)
-        } else {
-            let mut stored = elements.to_vec();
-            state.quantize(id, &mut stored);
-            // What has more bits than are stored is cut without a word, as libhdf5 does it.
-            order.undo(&mut stored);
-            state.backend.put(&state.draft, id, selection, &stored)
-        }
-    }
-
-    /// Writes numbers, converted where the variable has others.
-    pub(crate) fn write_numbers<T: Number>(
-        &self,
-        id: VariableId,
-        selection: &Selection,
-        numbers: &[T],
-    ) -> Result<RangeReport> {
-        let state = self.to_write()?;
-        let stored = state.backend.stored_type(&state.draft, state.draft.owner(id))?;
-        let wanted = "numbers";
-        let to = stored.number().ok_or_else(|| {
-            self.error(ErrorKind::WrongType { stored: format!("{stored:?}"), wanted })
-        })?;
-        self.check_count(selection, numbers.len())?;
-        let given = bytemuck::cast_slice(numbers);
-        if to == T::ATOMIC {
-            self.put_native(state, id, selection, given)?;
-            return Ok(RangeReport { element_count: numbers.len() as u64, out_of_range_count: 0 });
-        }
-        let rules = state.draft.rules();
-        drop(state);
-        let mut converted = vec![0; numbers.len() * to.size()];
-        let report = convert(given, T::ATOMIC, &mut converted, to, rules)
-            .map_err(|error| self.error(ErrorKind::Convert(error)))?;
-        self.write_native(id, selection, &converted)?;
-        Ok(report)
-    }
-
     /// The variable's elements, for reading.
     pub(crate) fn array(&self, id: VariableId) -> Result<Array> {
-        let state = self.shared()?;
-        state.backend.array(&state.draft, state.draft.owner(id))
+        Seen { shared: Arc::clone(&self.shared), process: self.process, id }.array()
     }
 
     /// How the variable is stored.
@@ -301,6 +216,8 @@ impl Session {
 
     fn end(&self, state: &mut State) {
         state.is_closed = true;
+        // What is cut off, or freed for good, is read by nobody.
+        self.shared.moves.begin();
         if let Some(clock) = &self.shared.clock {
             clock.end();
         }
@@ -312,68 +229,9 @@ impl Session {
         self.shared.alone().home.take_bytes()
     }
 
-    /// The state to write into the selected elements: unlimited dimensions reach as far. And the
-    /// variable that has them. A write that is refused makes none of them longer: `check` is what can be
-    /// wrong with the elements.
-    fn ready_for<'s>(
-        &'s self,
-        state: RwLockReadGuard<'s, State>,
-        id: VariableId,
-        selection: &Selection,
-        check: impl FnOnce(&State, VariableId) -> Result<()>,
-    ) -> Result<(RwLockReadGuard<'s, State>, VariableId)> {
-        let id = state.draft.owner(id);
-        let variable = state.draft.variable(id).map_err(|fault| self.fault(fault))?;
-        if selection.fits(&variable.extent) {
-            state.backend.check_put(&state.draft, id, selection, &variable.extent)?;
-            self.start_clock();
-            return Ok((state, id));
-        }
-        let needed = self.needed_extent(&state.draft, variable, selection)?;
-        state.backend.check_put(&state.draft, id, selection, &needed)?;
-        if needed.iter().zip(&variable.extent).all(|(needed, extent)| needed <= extent) {
-            self.start_clock();
-            return Ok((state, id));
-        }
-        check(&state, id)?;
-        drop(state);
-        self.change(|draft| draft.grow(id, &needed))?;
-        let state = self.shared()?;
-        self.start_clock();
-        Ok((state, id))
-    }
-
-    /// How far the variable must reach for the selection to lie within it.
-    fn needed_extent(
-        &self,
-        draft: &Draft,
-        variable: &VariableDraft,
-        selection: &Selection,
-    ) -> Result<Vec<u64>> {
-        let is_nothing = selection.axes.len() == variable.dimensions.len()
-            && selection.element_count() == Some(0);
-        if is_nothing {
-            return Ok(variable.extent.clone());
-        }
-        let limits = draft.limits(variable).map_err(|fault| self.fault(fault))?;
-        selection.check(&limits).map_err(|error| self.error(ErrorKind::Selection(error)))?;
-        let reach = |axis: &Axis| axis.bounds().map_or(0, |(_, last)| last.saturating_add(1));
-        Ok(selection.axes.iter().map(reach).collect())
-    }
-
-    fn check_count(&self, selection: &Selection, given: usize) -> Result<()> {
-        let needed = selection.element_count().unwrap_or(u64::MAX);
-        if needed == given as u64 {
-            return Ok(());
-        }
-        let (needed_bytes, given_bytes) = (needed, given as u64);
-        Err(self.error(ErrorKind::Source { needed_bytes, given_bytes }))
-    }
-
     fn shared(&self) -> Result<RwLockReadGuard<'_, State>> {
         self.check_process()?;
-        let state = self.shared.state.read().unwrap_or_else(PoisonError::into_inner);
-        if state.is_closed { Err(self.error(ErrorKind::Closed)) } else { Ok(state) }
+        self.shared.open()
     }
 
     fn alone(&self) -> Result<RwLockWriteGuard<'_, State>> {
@@ -420,10 +278,7 @@ impl Session {
 
     /// Locks that another thread holds while a process forks are held for ever in the new one.
     fn check_process(&self) -> Result<()> {
-        if process::generation() == self.process {
-            return Ok(());
-        }
-        Err(self.error(ErrorKind::InUse { by: User::ParentProcess }))
+        self.shared.check_process(self.process)
     }
 
     fn fault(&self, fault: DefinitionFault) -> Error {
@@ -435,7 +290,50 @@ impl Session {
     }
 }
 
+impl Source for Seen {
+    fn is_ours(&self) -> bool {
+        self.shared.check_process(self.process).is_ok()
+    }
+
+    fn array(&self) -> Result<Array> {
+        self.shared.check_process(self.process)?;
+        let state = self.shared.open()?;
+        // Before the backend, which may move values for this: then it is looked at once more.
+        let Shared { moves, calls, .. } = &*self.shared;
+        let counts = (moves.count(), calls.writes());
+        let variable = state.draft.owner(self.id);
+        let mut array = state.backend.array(&state.draft, variable)?;
+        let found = state.draft.variable(variable);
+        for (len, &dimension) in
+            array.shape.iter_mut().zip(found.iter().flat_map(|found| &found.dimensions))
+        {
+            *len = calls.visible(dimension, *len);
+        }
+        let source = Arc::new(Self { shared: Arc::clone(&self.shared), ..*self });
+        let (moves, calls) = (moves.clone(), calls.clone());
+        array.live = Live::new(Watch { source, variable, moves, calls, counts });
+        Ok(array)
+    }
+}
+
 impl Shared {
+    /// That the file was opened by this process.
+    fn check_process(&self, opened_by: u32) -> Result<()> {
+        if process::generation() == opened_by {
+            return Ok(());
+        }
+        Err(Error::new(&self.name, ErrorKind::InUse { by: User::ParentProcess }))
+    }
+
+    /// The state of a file that was not closed.
+    fn open(&self) -> Result<RwLockReadGuard<'_, State>> {
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        match state.is_closed {
+            true => Err(Error::new(&self.name, ErrorKind::Closed)),
+            false => Ok(state),
+        }
+    }
+
     fn alone(&self) -> RwLockWriteGuard<'_, State> {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }

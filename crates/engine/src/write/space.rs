@@ -1,21 +1,32 @@
 //! Which bytes of the file are in use.
 //!
-//! Readers take no lock, and what the last commit refers to may be replayed or fallen back to. So
+//! What the last commit refers to may be replayed or fallen back to, and readers may hold states that are older. So
 //! freed space waits:
 //!
 //! ```text
-//! allocate -> fresh --free--------------------------------------> free -> allocate
-//!               |commit                                            ^
-//!             in use --free--> freed --commit--> waiting --commit--+
+//! allocate -> fresh --free------------------------------------------------------> free -> allocate
+//!               |commit                                                            ^
+//!             in use --free--> freed --commit--> waiting --commit, and no reader --+
 //! ```
 //! What was allocated since the last commit is known to nobody else and is free at once. What
 //! the last commit, or one that is under way, refers to is free after two commits: the first no longer
-//! refers to it, the second shows that the first one is over.
+//! refers to it, the second shows that the first one is over. And it is free only when nobody holds a state from
+//! before the first of them: [`Space::is_unread`] decides that, of whichever space.
+//!
+//! Those who read in this process look at what was put last, committed or not. Each of their requests has a
+//! [`Pin`], and what would be free while somebody has one is `retired` instead:
+//!
+//! ```text
+//! epoch 1: pins ... | epoch 2: pins ... | epoch 3 (now): pins ...
+//!  batch 1: retired |  batch 2: retired |  retired
+//! ```
+//! A batch is free when nobody has a pin of its epoch or one before it. Who comes later did not find it any more.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 
+use crate::sync::primitives::{Mutex, MutexGuard};
 use crate::writer::Alignment;
 
 /// Finds the pieces of a file that something in its last commit is in, in their order: address and
@@ -30,6 +41,16 @@ const SURVEYED_BYTES: u64 = 4096;
 /// A gap takes a part of what is written together where that is at least this part of it.
 const SMALLEST_PART: u64 = 4;
 
+/// Batches of freed space that wait: more of them become fewer.
+const MOST_BATCHES: usize = 64;
+
+/// Tells the generation of a state from the first one on and before the second that somebody may read; `None` where nobody
+/// does, 0 where that cannot be told. See [`crate::storage::WritableStorage::held_between`].
+///
+/// Readers of this process who go through the writer's own handles hold no state: who has to keep space for them adds
+/// what they hold to this one answer.
+pub(crate) type Holders = Box<dyn Fn(u64, u64) -> Option<u64> + Send + Sync>;
+
 /// The smallest free places that are tried when an alignment is asked for.
 const TRIED: usize = 16;
 
@@ -40,6 +61,10 @@ pub struct Space {
     /// the file is looked at only where its end would come to another multiple of `step`.
     survey: Mutex<Option<Survey>>,
     step: u64,
+    /// Nobody, where there are none.
+    holders: Option<Holders>,
+    /// The generation of the file as it was opened.
+    opened: u64,
     state: Mutex<State>,
 }
 
@@ -47,19 +72,51 @@ pub struct Space {
 struct State {
     /// Behind everything that is in use or waiting; nothing free touches it.
     end: u64,
+    /// The same when the file was opened.
+    opened_end: u64,
     free: FreeList,
     /// Allocated since the last commit began.
     fresh: Extents,
     /// Freed since the last commit began, and not fresh.
     freed: Extents,
-    /// Freed before the last commit that is over.
-    waiting: Extents,
+    /// Freed before commits that are over.
+    waiting: Vec<Batch>,
+    /// What commits of this session brought about, and the first generation under which that may have been found.
+    born: Vec<(u64, Extents)>,
+    /// That of the last commit.
+    generation: u64,
     /// The commit that is under way.
     commit: Option<UnderWay>,
     /// Commits that began.
     commit_count: u64,
     /// Allocated since the file was opened, and not freed: whoever has it frees it.
     own: Extents,
+    /// Bytes of nobody known stand behind the end that the file had when it was opened.
+    has_tail: bool,
+    /// Of the readers who come now.
+    epoch: Arc<Epoch>,
+    /// What nobody has any more but perhaps readers of this epoch or an earlier one.
+    retired: Extents,
+    /// The same of earlier epochs, oldest first.
+    batches: VecDeque<(Arc<Epoch>, Extents)>,
+}
+
+/// A time in which readers begin; see the module.
+#[derive(Debug, Default)]
+struct Epoch;
+
+/// Keeps all that can be found now from being given to somebody else, while it lives.
+#[derive(Debug, Clone)]
+pub(crate) struct Pin {
+    _epoch: Arc<Epoch>,
+}
+
+/// Space that no state before the generation `born` refers to, nor any of `generation` or later.
+#[derive(Debug)]
+struct Batch {
+    freed: Extents,
+    born: u64,
+    generation: u64,
 }
 
 #[derive(Debug)]
@@ -77,9 +134,48 @@ impl Space {
 
     /// The same, where larger pieces are aligned.
     pub fn aligned(end: u64, alignment: Alignment) -> Self {
-        let state = Mutex::new(State { end, ..State::default() });
+        let state = Mutex::new(State { end, opened_end: end, ..State::default() });
         let step = (end / SURVEYED_PART).max(SURVEYED_BYTES).next_power_of_two();
-        Self { alignment, survey: Mutex::default(), step, state }
+        let survey = Mutex::default();
+        Self { alignment, survey, step, holders: None, opened: 0, state }
+    }
+
+    /// Has space wait for those who read states of the file before they are given to others; `generation` is that of
+    /// the file as it is.
+    pub(crate) fn with_holders(self, generation: u64, holders: Holders) -> Self {
+        Self { opened: generation, holders: Some(holders), ..self }
+    }
+
+    /// Whether nobody reads this batch any more: whoever holds a state that refers to it.
+    fn is_unread(&self, batch: &Batch) -> bool {
+        let holders = self.holders.as_ref();
+        holders.is_none_or(|holders| holders(batch.born, batch.generation).is_none())
+    }
+
+    /// Makes free what waits and nobody reads.
+    fn give_back_unread(&self, state: &mut State) {
+        for batch in std::mem::take(&mut state.waiting) {
+            if self.is_unread(&batch) {
+                batch.freed.ranges().for_each(|range| state.give_back(range));
+            } else {
+                state.waiting.push(batch);
+            }
+        }
+    }
+
+    /// The space of a file that ends at `end`, and behind which other bytes stand up to `behind`: all of that counts
+    /// as used until the first commit has it looked at. A broken file may be longer than it says.
+    pub(crate) fn opened(end: u64, behind: u64, alignment: Alignment) -> Self {
+        let space = Self::aligned(behind, alignment);
+        space.lock().has_tail = behind > end;
+        space
+    }
+
+    /// Frees what stood behind the end of the file when it was opened, if nothing refers to it.
+    pub(super) fn look_at_tail(&self) {
+        if std::mem::take(&mut self.lock().has_tail) {
+            self.survey();
+        }
     }
 
     /// Says how to find what of the file is not in use.
@@ -102,7 +198,13 @@ impl Space {
         let mut state = self.lock();
         if commit_count == state.commit_count {
             if let Some(used) = used {
-                state.give_back_unused(&used);
+                let freed = state.unused(&used);
+                let batch = Batch { freed, born: 0, generation: self.opened };
+                if self.is_unread(&batch) {
+                    batch.freed.ranges().for_each(|range| state.give_back(range));
+                } else {
+                    state.wait(batch);
+                }
             }
             *survey = None;
         }
@@ -121,6 +223,7 @@ impl Space {
     fn allocate_aligned(&self, ends: &[u64], alignment: u64) -> (u64, usize) {
         let bytes = ends.last().copied().unwrap_or_default();
         let mut state = self.lock();
+        state.release();
         let mut whole = state.free.take(bytes, alignment);
         if whole.is_none() && state.end / self.step != state.end.saturating_add(bytes) / self.step {
             drop(state);
@@ -152,7 +255,7 @@ impl Space {
     pub fn free(&self, address: u64, bytes: u64) {
         let mut state = self.lock();
         let range = address..address.saturating_add(bytes);
-        if range.end > state.end || state.is_unused(&range) {
+        if !state.is_used(&range) {
             return;
         }
         state.own.remove(range.clone());
@@ -165,9 +268,28 @@ impl Space {
         state.freed.insert(from..range.end);
     }
 
-    /// Whether nobody uses any of these bytes, nor did at the last commit.
+    /// Whether these bytes may be taken back.
+    pub(super) fn is_used(&self, address: u64, bytes: u64) -> bool {
+        self.lock().is_used(&(address..address.saturating_add(bytes)))
+    }
+
+    /// Whether nobody uses any of these bytes but readers, nor did at the last commit.
     pub(super) fn is_free(&self, range: &Range<u64>) -> bool {
-        self.lock().free.extents.holds(range)
+        let state = self.lock();
+        let mut rest = Extents::default();
+        rest.insert(range.clone());
+        let batches = state.batches.iter().map(|(_, extents)| extents);
+        for extents in batches.chain([&state.retired, &state.free.extents]) {
+            for (start, end) in extents.within(range) {
+                rest.remove(start..end);
+            }
+        }
+        rest.by_start.is_empty()
+    }
+
+    /// What everybody who is about to read has: before anything is looked up.
+    pub(crate) fn pin(&self) -> Pin {
+        Pin { _epoch: Arc::clone(&self.lock().epoch) }
     }
 
     /// Behind everything that is in use: the end of the file if it were committed now.
@@ -179,6 +301,7 @@ impl Space {
     /// behind `record_bytes` bytes there, and belongs to the next commit.
     pub(super) fn begin_commit(&self, record_bytes: u64) -> u64 {
         let mut state = self.lock();
+        state.release();
         let end = state.end;
         let record = end..end.saturating_add(record_bytes);
         state.end = record.end;
@@ -188,14 +311,17 @@ impl Space {
         end
     }
 
-    /// The commit is over: it is what readers find.
-    pub(super) fn finish_commit(&self) {
+    /// The commit is over: it is what readers find, under this generation.
+    pub(super) fn finish_commit(&self, generation: u64) {
         let mut state = self.lock();
         if let Some(commit) = state.commit.take() {
-            let waited = std::mem::replace(&mut state.waiting, commit.freed);
-            for range in waited.ranges().chain([commit.record]) {
-                state.give_back(range);
-            }
+            self.give_back_unread(&mut state);
+            state.wait_for_all(commit.freed, generation);
+            let born = state.generation.max(self.opened) + 1;
+            state.bear(born, commit.fresh);
+            state.generation = generation;
+            // Readers of this process do without it.
+            state.make_free(commit.record);
         }
     }
 
@@ -209,19 +335,20 @@ impl Space {
             for range in commit.freed.ranges() {
                 state.freed.insert(range);
             }
-            state.give_back(commit.record);
+            state.make_free(commit.record);
         }
     }
 
-    /// Frees what waits: nobody will write to the file, it only remains to cut off its tail.
-    pub(super) fn free_waiting(&self) {
+    /// Frees what waits and nobody reads: nobody will write to the file, it only remains to cut off its tail. The
+    /// file's generation is the one given.
+    pub(super) fn free_waiting(&self, generation: u64) {
         drop(self.survey.lock().unwrap_or_else(PoisonError::into_inner).take());
         let mut state = self.lock();
-        let (freed, waiting) =
-            (std::mem::take(&mut state.freed), std::mem::take(&mut state.waiting));
-        for range in freed.ranges().chain(waiting.ranges()) {
-            state.give_back(range);
-        }
+        let freed = std::mem::take(&mut state.freed);
+        state.wait_for_all(freed, generation.saturating_add(1));
+        self.give_back_unread(&mut state);
+        // Who still reads is told that the file was closed.
+        state.release_all();
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -259,28 +386,122 @@ impl State {
         address
     }
 
-    /// Whether a part of `range` is free already or waits for it.
-    fn is_unused(&self, range: &Range<u64>) -> bool {
-        self.free.extents.overlaps(range) || self.waiting.overlaps(range)
+    /// Whether all of `range` is what somebody was given here, or lies in the file as it was opened, and none of it
+    /// was taken back. What a broken file has at its end may seem to reach into what was given since.
+    fn is_used(&self, range: &Range<u64>) -> bool {
+        let is_there = range.end <= self.opened_end.min(self.end) || self.own.covers(range);
+        is_there && !self.is_unused(range)
     }
 
-    /// Makes free what lies between the pieces that the last commit uses, and is nobody's since.
-    fn give_back_unused(&mut self, used: &[(u64, u64)]) {
+    /// Whether a part of `range` is free already or waits for it.
+    fn is_unused(&self, range: &Range<u64>) -> bool {
+        let mut retired = self.batches.iter().map(|(_, extents)| extents).chain([&self.retired]);
+        self.free.extents.overlaps(range)
+            || self.waiting.iter().any(|batch| batch.freed.overlaps(range))
+            || retired.any(|extents| extents.overlaps(range))
+    }
+
+    /// Has what was freed before this generation wait, by when it came about.
+    fn wait_for_all(&mut self, freed: Extents, generation: u64) {
+        let mut rest = Extents::default();
+        let mut batches: Vec<Batch> = Vec::new();
+        for range in freed.ranges() {
+            rest.insert(range.clone());
+            for (born, extents) in &mut self.born {
+                let mut own = Extents::default();
+                for part in extents.remove(range.clone()) {
+                    rest.remove(part.clone());
+                    own.insert(part);
+                }
+                match batches.iter_mut().find(|batch| batch.born == *born) {
+                    Some(batch) => own.ranges().for_each(|part| batch.freed.insert(part)),
+                    None => batches.push(Batch { freed: own, born: *born, generation }),
+                }
+            }
+        }
+        batches.push(Batch { freed: rest, born: 0, generation });
+        batches.into_iter().for_each(|batch| self.wait(batch));
+        self.born.retain(|(_, extents)| !extents.by_start.is_empty());
+    }
+
+    /// Notes that this came about with a state of this generation.
+    fn bear(&mut self, born: u64, extents: Extents) {
+        self.born.push((born, extents));
+        if self.born.len() > MOST_BATCHES {
+            // As if the second had come about with the first.
+            let (_, second) = self.born.remove(1);
+            second.ranges().for_each(|range| self.born[0].1.insert(range));
+        }
+    }
+
+    /// Has a batch wait.
+    fn wait(&mut self, batch: Batch) {
+        if batch.freed.by_start.is_empty() {
+            return;
+        }
+        self.waiting.push(batch);
+        if self.waiting.len() > MOST_BATCHES {
+            let first = self.waiting.remove(0);
+            let second = &mut self.waiting[0];
+            second.born = second.born.min(first.born);
+            second.generation = second.generation.max(first.generation);
+            first.freed.ranges().for_each(|range| second.freed.insert(range));
+        }
+    }
+
+    /// What lies between the pieces that the last commit uses, and is nobody's since.
+    fn unused(&self, used: &[(u64, u64)]) -> Extents {
         let mut unused = Extents::default();
         unused.insert(0..self.end);
         let used = used.iter().map(|&(address, bytes)| address..address.saturating_add(bytes));
-        let others = [&self.own, &self.freed, &self.waiting];
-        let others = others.into_iter().flat_map(|extents| extents.by_start.iter());
+        let waiting = self.waiting.iter().map(|batch| &batch.freed);
+        let others = [&self.own, &self.freed, &self.retired, &self.free.extents];
+        let batches = self.batches.iter().map(|(_, extents)| extents);
+        let others = others.into_iter().chain(batches).chain(waiting);
+        let others = others.flat_map(|extents| extents.by_start.iter());
         for range in used.chain(others.map(|(&start, &end)| start..end)) {
             unused.remove(range);
         }
-        for range in unused.ranges() {
-            self.give_back(range);
+        unused
+    }
+
+    /// Makes `range` free as soon as nobody can be reading there.
+    fn give_back(&mut self, range: Range<u64>) {
+        if self.batches.is_empty() && Arc::get_mut(&mut self.epoch).is_some() {
+            return self.make_free(range);
+        }
+        self.retired.insert(range);
+    }
+
+    /// Frees what only readers had who are gone.
+    fn release(&mut self) {
+        if !self.retired.by_start.is_empty() {
+            let retired = std::mem::take(&mut self.retired);
+            let nobody_reads = Arc::get_mut(&mut self.epoch).is_some();
+            match self.batches.back_mut().filter(|_| nobody_reads) {
+                // Readers of this epoch are none: it is as if all that had been retired before it.
+                Some((_, batch)) => retired.ranges().for_each(|range| batch.insert(range)),
+                None => self.batches.push_back((std::mem::take(&mut self.epoch), retired)),
+            }
+        }
+        while let Some((epoch, _)) = self.batches.front_mut()
+            && Arc::get_mut(epoch).is_some()
+            && let Some((_, batch)) = self.batches.pop_front()
+        {
+            batch.ranges().for_each(|range| self.make_free(range));
+        }
+    }
+
+    /// Frees what readers may have.
+    fn release_all(&mut self) {
+        let batches = std::mem::take(&mut self.batches).into_iter().map(|(_, batch)| batch);
+        for batch in batches.chain([std::mem::take(&mut self.retired)]) {
+            batch.ranges().for_each(|range| self.make_free(range));
         }
     }
 
     /// Makes `range` free; the end of the file is where the last byte is that is not.
-    fn give_back(&mut self, range: Range<u64>) {
+    fn make_free(&mut self, range: Range<u64>) {
         self.free.insert(range);
         if let Some(start) = self.free.remove_last(self.end) {
             self.end = start;
@@ -316,19 +537,29 @@ impl Extents {
         range
     }
 
+    fn covers(&self, range: &Range<u64>) -> bool {
+        let before = self.by_start.range(..=range.start).next_back();
+        range.is_empty() || before.is_some_and(|(_, &end)| end >= range.end)
+    }
+
     fn overlaps(&self, range: &Range<u64>) -> bool {
         let before_end = self.by_start.range(..range.end).next_back();
         before_end.is_some_and(|(_, &end)| end > range.start)
     }
 
-    fn holds(&self, range: &Range<u64>) -> bool {
-        let before = self.by_start.range(..=range.start).next_back();
-        range.is_empty() || before.is_some_and(|(_, &end)| end >= range.end)
+    /// The extents that overlap `range`.
+    fn within(&self, range: &Range<u64>) -> impl Iterator<Item = (u64, u64)> {
+        let start = range.start;
+        let overlapping = self.by_start.range(..range.end).rev();
+        overlapping.map(|(&from, &to)| (from, to)).take_while(move |(_, to)| *to > start)
     }
 
     /// Takes out what lies in `range`: its parts that were there, ascending.
     fn remove(&mut self, range: Range<u64>) -> Vec<Range<u64>> {
         let mut removed = Vec::new();
+        if range.is_empty() {
+            return removed;
+        }
         while let Some((&start, &end)) = self.by_start.range(..range.end).next_back()
             && end > range.start
         {

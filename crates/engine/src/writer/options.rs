@@ -10,7 +10,7 @@ use isotach_model::{Atomic, DataType, Values};
 
 use super::Writer;
 use crate::error::Result as FileResult;
-use crate::file::Format;
+use crate::file::{Format, OpenOptions};
 use crate::storage::{Durability, WritableStorage};
 
 use crate::variable::{Endianness, StorageKind};
@@ -29,9 +29,14 @@ pub enum Layout {
 /// What happens to a file that is there already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Overwrite {
-    /// It is emptied at once.
+    /// An empty one takes its place at once, but not where this process reads it
+    /// ([`User::OwnReader`](crate::User::OwnReader)). Other processes that read it go on to read what they
+    /// opened, and other hard links keep it. Where no file can take its place, as in a folder that may
+    /// not be written, it is emptied, if nobody has it open.
     #[default]
     Truncate,
+    /// The same, also where this process reads it.
+    Displace,
     /// It stays until [`Writer::close`], by which the new file takes its place.
     Replace,
     /// It stays, and creating fails.
@@ -71,6 +76,8 @@ pub struct EditOptions {
     pub header_room: HeaderRoom,
     /// Where larger pieces of HDF5 files begin.
     pub alignment: Alignment,
+    /// How what is in the file is read meanwhile.
+    pub read: OpenOptions,
 }
 
 /// `nc_set_alignment`'s addresses of what is in HDF5 files, in bytes.
@@ -122,6 +129,7 @@ impl Default for EditOptions {
             lock: true,
             header_room: HeaderRoom::default(),
             alignment: Alignment::default(),
+            read: OpenOptions::default(),
         }
     }
 }

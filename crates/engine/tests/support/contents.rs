@@ -17,8 +17,8 @@ pub fn try_contents(file: &File) -> Result<String> {
 
 fn walk(group: &Group, into: &mut Vec<String>) -> Result<()> {
     for dimension in group.dimensions()?.iter() {
-        let (path, len) = (dimension.path(), dimension.len());
-        into.push(format!("{path} {len} {} {}", dimension.is_unlimited(), dimension.id()));
+        let (path, len, id) = (dimension.path(), dimension.len()?, dimension.id()?);
+        into.push(format!("{path} {len} {} {id}", dimension.is_unlimited()));
     }
     for user in group.types()?.iter() {
         into.push(format!("{user:?}"));

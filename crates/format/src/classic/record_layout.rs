@@ -13,9 +13,9 @@
 //! used; those of the shapes are.
 //!
 //! Values can be missing at the end: a writer died, a copy broke off. That is a fact about the
-//! file, not an error ([`VariableLayout::missing_bytes`]). libnetcdf 4.10 reads them as zeros, and
-//! where one request crosses the end of the file at times as left-overs of its buffer; so zeros
-//! is what a reader should give.
+//! file ([`VariableLayout::missing_bytes`]), and an error for those who ask for them. libnetcdf 4.10
+//! reads them as zeros, and where one request crosses the end of the file at times as left-overs of
+//! its buffer.
 
 use super::external_type::ExternalType;
 use super::header::{Header, RecordCount, Variable};

@@ -75,6 +75,21 @@ impl Redo {
         let moved = Moved { from, to, length_bytes };
         is_whole.then(|| Self { header: header.to_vec(), moved, file_len })
     }
+
+    /// Whether it can be what a writer left at `address`: all that it is made from, and all that it makes, lies
+    /// before it, and nothing is copied over itself.
+    pub fn fits(&self, address: u64) -> bool {
+        let Moved { from, to, length_bytes } = self.moved;
+        let header_len = self.header.len() as u64;
+        let (Some(from_end), Some(to_end)) =
+            (from.checked_add(length_bytes), to.checked_add(length_bytes))
+        else {
+            return false;
+        };
+        let is_copied =
+            from_end <= address && header_len <= to && (to_end <= from || from_end <= to);
+        self.file_len <= address && header_len <= address && (length_bytes == 0 || is_copied)
+    }
 }
 
 /// The four numbers of a trailer, and the header's length.

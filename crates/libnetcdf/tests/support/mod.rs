@@ -84,12 +84,13 @@ pub fn prototypes(
     .collect()
 }
 
-/// The shared library, built as the tests are.
+/// The shared library, built as the tests are: with all packages, and with an example, dependencies have the
+/// features that tests give them, and nothing is compiled once more.
 pub fn library() -> PathBuf {
     let test = std::env::current_exe().expect("a test has a path");
     let folder = test.ancestors().nth(2).expect("tests lie in `deps` of the build").to_owned();
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["build", "--locked", "--quiet", "--package", "isotach-libnetcdf"]);
+    cargo.args(["build", "--locked", "--quiet", "--workspace", "--lib", "--example", "golden"]);
     if folder.ends_with("release") {
         cargo.arg("--release");
     }

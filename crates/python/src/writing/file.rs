@@ -11,7 +11,7 @@ use pyo3::types::PyBytes;
 
 use super::group::NativeGroupWriter;
 use crate::error::{opening, to_python};
-use crate::file::NativeFile;
+use crate::file::{Folders, NativeFile, read_options};
 
 /// A file that is open for writing.
 #[pyclass(frozen, name = "Writer", module = "isotach._native")]
@@ -62,7 +62,9 @@ pub(crate) fn create(
 /// are committed after `commit_interval` seconds, where it is not None.
 #[pyfunction]
 #[pyo3(signature = (path, *, content = None, commit_interval = None, lock = true,
-    durability = "process", alignment = (0, 0)))]
+    durability = "process", alignment = (0, 0), allow_external = None,
+    missing_bytes = None))]
+#[allow(clippy::too_many_arguments)]
 pub(crate) fn edit(
     py: Python<'_>,
     path: PathBuf,
@@ -71,13 +73,30 @@ pub(crate) fn edit(
     lock: bool,
     durability: &str,
     alignment: (u64, u64),
+    allow_external: Option<Folders>,
+    missing_bytes: Option<&str>,
 ) -> PyResult<NativeWriter> {
-    let options = edit_options(commit_interval, lock, durability, alignment)?;
+    let read = read_options(allow_external, missing_bytes)?;
+    let options =
+        EditOptions { read, ..edit_options(commit_interval, lock, durability, alignment)? };
     let opened = py.detach(|| match content {
         Some(content) => options.open_bytes(&path.to_string_lossy(), content),
         None => options.open(&path),
     });
     Ok(NativeWriter { writer: opened.map_err(|error| opening(&error))? })
+}
+
+/// Has a file of these bytes at `path`: all of them, or what was there.
+#[pyfunction]
+pub(crate) fn replace(py: Python<'_>, path: PathBuf, content: Vec<u8>) -> PyResult<()> {
+    let replaced = py.detach(|| isotach::storage::replacement::write(path, &content));
+    replaced.map_err(|error| opening(&error))
+}
+
+/// Whether this process has the file at `path` open for reading.
+#[pyfunction]
+pub(crate) fn is_read(path: PathBuf) -> bool {
+    isotach::storage::readers::is_read(&path)
 }
 
 /// `alignment` is the threshold and the multiple as netCDF4-python has them.

@@ -45,13 +45,13 @@ impl NativeGroupWriter {
 impl NativeDimension {
     /// Its number.
     #[getter]
-    fn id(&self) -> i32 {
-        self.dimension.id()
+    fn id(&self) -> PyResult<i32> {
+        self.dimension.id().map_err(|error| to_python(&error))
     }
 
-    fn __len__(&self, py: Python<'_>) -> usize {
-        let len = py.detach(|| self.dimension.len());
-        usize::try_from(len).unwrap_or(usize::MAX)
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        let len = py.detach(|| self.dimension.len()).map_err(|error| to_python(&error))?;
+        Ok(usize::try_from(len).unwrap_or(usize::MAX))
     }
 
     /// Gives it another name.

@@ -10,7 +10,7 @@ mod types;
 mod values;
 mod variable;
 
-pub(crate) use file::{NativeWriter, create, edit, format_named};
+pub(crate) use file::{NativeWriter, create, edit, format_named, is_read, replace};
 pub(crate) use group::{NativeDimension, NativeGroupWriter};
 pub(crate) use place::Place;
 pub(crate) use variable::NativeVariableWriter;

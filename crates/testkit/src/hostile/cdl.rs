@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use isotach::OpenOptions;
 use isotach::storage::Memory;
+use isotach::{AllowExternal, OpenOptions};
 use isotach_cli::generate::{Definitions, bytes, definitions};
 use isotach_cli::{Shown, cdl as told};
 
@@ -38,7 +38,7 @@ fn element_count(defined: &Definitions) -> Option<u64> {
 }
 
 fn text_of(bytes: Vec<u8>) -> String {
-    let options = OpenOptions { other_files: false };
+    let options = OpenOptions { allow_external: Some(AllowExternal::No), ..OpenOptions::default() };
     let file = options.open_storage("made.nc", Arc::new(Memory::new(bytes))).unwrap();
     told(&file, Shown::Everything).unwrap()
 }

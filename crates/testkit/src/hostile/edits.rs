@@ -39,7 +39,7 @@ const NAMES: [&str; 6] =
     ["units", "new", "time", "é", "x", "a longer name than most of the others"];
 
 /// What is to be seen in a file: what it is and its path, with all that it says.
-type View = BTreeMap<String, String>;
+pub(super) type View = BTreeMap<String, String>;
 
 /// Edits a file by a script.
 ///
@@ -90,10 +90,18 @@ struct Edit {
     before: Option<View>,
 }
 
+/// Edits what a writer has open.
+pub(super) struct Editor<'w> {
+    pub(super) writer: &'w Writer,
+}
+
 /// What an edit may change: all that is at this path and below, and other things that hang on it.
-enum Touched {
+#[derive(Debug)]
+pub(super) enum Touched {
     /// The attributes of one group or variable.
     Attributes(String),
+    /// The values of the variable at this path, and lengths where it grows.
+    Values(String, bool),
     /// What begins with one of these.
     Below(Vec<String>),
     /// Lengths and values, too, of whatever shares a dimension.
@@ -111,7 +119,16 @@ impl Touched {
                     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
                 })
             }
-            Self::Anything => true,
+            // Other names may lead to it.
+            Self::Values(..) | Self::Anything => true,
+        }
+    }
+
+    /// The same where each variable has one name.
+    pub(super) fn covers_by_name(&self, what: &str) -> bool {
+        match self {
+            Self::Values(path, false) => what == format!("values {path}"),
+            other => other.covers(what),
         }
     }
 }
@@ -123,55 +140,11 @@ impl Edit {
         if kind == 13 {
             return self.commit();
         }
-        if let Some((outcome, touched)) = self.edit(kind, script) {
+        let editor = Editor { writer: &self.writer };
+        if let Some((outcome, touched)) = editor.edit(kind, script) {
             self.check(outcome, &touched);
         }
         Some(())
-    }
-
-    /// An edit of some kind, and what it may change; `None` where there is nothing for it.
-    fn edit(&self, kind: u64, script: &mut Script<'_>) -> Option<(Result<()>, Touched)> {
-        let (groups, variables) = self.listed()?;
-        let group = script.pick(&groups)?.clone();
-        let variable = script.pick(&variables).cloned();
-        let name = *script.pick(&NAMES)?;
-        let new = join(&group, name);
-        let owner = match &variable {
-            Some(path) if script.one_of(2) => path.clone(),
-            _ => group.clone(),
-        };
-        let is_variable = variable.as_ref() == Some(&owner);
-        Some(match kind {
-            0..3 => {
-                let set = self.set_attribute(&owner, is_variable, name, script);
-                (set, Touched::Attributes(owner))
-            }
-            3 => {
-                let deleted = self.delete_attribute(&owner, is_variable, script);
-                (deleted, Touched::Attributes(owner))
-            }
-            4 => {
-                let len = (!script.one_of(3)).then(|| 1 + script.below(9));
-                let defined = self.group(&group)?.define_dimension(name, len).map(drop);
-                (defined, Touched::Below(vec![new]))
-            }
-            5 | 6 => {
-                let defined = self.define_variable(&group, name, script);
-                (defined, Touched::Below(vec![new]))
-            }
-            7 => {
-                let defined = self.group(&group)?.define_group(name).map(drop);
-                (defined, Touched::Below(vec![new]))
-            }
-            8..11 => (self.write(&variable?, script)?, Touched::Anything),
-            11 => {
-                let old = variable?;
-                let renamed = self.variable(&old)?.rename(name);
-                let new = join(old.rsplit_once('/')?.0, name);
-                (renamed, Touched::Below(vec![old, new]))
-            }
-            _ => (self.variable(&variable?)?.delete(), Touched::Anything),
-        })
     }
 
     /// Holds what is seen now against what was seen before.
@@ -213,6 +186,57 @@ impl Edit {
             }
         }
         Some(bytes)
+    }
+}
+
+impl Editor<'_> {
+    /// An edit of some kind, and what it may change; `None` where there is nothing for it.
+    pub(super) fn edit(&self, kind: u64, script: &mut Script<'_>) -> Option<(Result<()>, Touched)> {
+        let (groups, variables) = self.listed()?;
+        let group = script.pick(&groups)?.clone();
+        let variable = script.pick(&variables).cloned();
+        let name = *script.pick(&NAMES)?;
+        let new = join(&group, name);
+        let owner = match &variable {
+            Some(path) if script.one_of(2) => path.clone(),
+            _ => group.clone(),
+        };
+        let is_variable = variable.as_ref() == Some(&owner);
+        Some(match kind {
+            0..3 => {
+                let set = self.set_attribute(&owner, is_variable, name, script);
+                (set, Touched::Attributes(owner))
+            }
+            3 => {
+                let deleted = self.delete_attribute(&owner, is_variable, script);
+                (deleted, Touched::Attributes(owner))
+            }
+            4 => {
+                let len = (!script.one_of(3)).then(|| 1 + script.below(9));
+                let defined = self.group(&group)?.define_dimension(name, len).map(drop);
+                (defined, Touched::Below(vec![new]))
+            }
+            5 | 6 => {
+                let defined = self.define_variable(&group, name, script);
+                (defined, Touched::Below(vec![new]))
+            }
+            7 => {
+                let defined = self.group(&group)?.define_group(name).map(drop);
+                (defined, Touched::Below(vec![new]))
+            }
+            8..11 => {
+                let path = variable?;
+                let (written, grows) = self.write(&path, script)?;
+                (written, Touched::Values(path, grows))
+            }
+            11 => {
+                let old = variable?;
+                let renamed = self.variable(&old)?.rename(name);
+                let new = join(old.rsplit_once('/')?.0, name);
+                (renamed, Touched::Below(vec![old, new]))
+            }
+            _ => (self.variable(&variable?)?.delete(), Touched::Anything),
+        })
     }
 
     /// The paths of groups and of variables.
@@ -286,7 +310,7 @@ impl Edit {
 
     /// Writes numbers near the end of a variable, or beyond it along unlimited dimensions; `None` where it has
     /// none.
-    fn write(&self, path: &str, script: &mut Script<'_>) -> Option<Result<()>> {
+    fn write(&self, path: &str, script: &mut Script<'_>) -> Option<(Result<()>, bool)> {
         let writer = self.variable(path)?;
         let variable = writer.variable().ok()?;
         if !matches!(variable.data_type(), DataType::Atomic(kind) if *kind != Atomic::String) {
@@ -297,21 +321,22 @@ impl Edit {
         if !filters.iter().all(|filter| can_apply(filter.id)) {
             return None;
         }
-        let mut left = ELEMENTS;
+        let (mut left, mut grows) = (ELEMENTS, false);
         let dimensions = variable.dimensions().ok()?;
         let axes = dimensions.iter().map(|dimension| {
             let beyond = if dimension.is_unlimited() { script.below(4) } else { 0 };
-            let end = dimension.len().saturating_add(beyond);
+            let end = dimension.len().ok()?.saturating_add(beyond);
+            grows |= beyond > 0;
             let count = (1 + script.below(8)).min(end).min(left);
             left = (left / count.max(1)).max(1);
-            Axis::range(end - count, count, 1)
+            Some(Axis::range(end - count, count, 1))
         });
-        let selection = Selection { axes: axes.collect() };
+        let selection = Selection { axes: axes.collect::<Option<_>>()? };
         let count = selection.element_count()?;
         let first = script.below(60);
         let numbers: Vec<f64> =
             (first..first + count).map(|number| (number % 100) as f64).collect();
-        Some(writer.write_as(&selection, &numbers).map(drop))
+        Some((writer.write_as(&selection, &numbers).map(drop), grows))
     }
 }
 
@@ -342,7 +367,7 @@ fn walk(root: &Group, see: &mut dyn FnMut(&Group, Option<&Variable>)) -> Result<
 
 /// What is to be seen in a file; of what cannot be read, that it cannot. Dimensions that are made up for data sets
 /// without any are left out, with what lies along them: they are others when lengths are.
-fn seen(file: &File) -> Result<View> {
+pub(super) fn seen(file: &File) -> Result<View> {
     let mut view = View::new();
     walk(&file.root(), &mut |group, variable| match variable {
         Some(variable) => see_variable(variable, &mut view),
@@ -358,7 +383,7 @@ fn told<T: std::fmt::Debug>(result: Result<T>) -> String {
 fn see_group(group: &Group, view: &mut View) {
     let dimensions = group.dimensions();
     for dimension in dimensions.iter().flat_map(|all| all.iter()).filter(|one| !is_made_up(one)) {
-        let about = (dimension.len(), dimension.is_unlimited());
+        let about = (told(dimension.len()), dimension.is_unlimited());
         view.insert(format!("dimension {}", dimension.path()), format!("{about:?}"));
     }
     view.insert(format!("group {}", group.path()), String::new());
@@ -404,7 +429,7 @@ fn attributes(attributes: Result<Arc<[isotach::Attribute]>>) -> String {
 }
 
 /// What is not in both as it is in the other.
-fn differences<'v>(one: &'v View, other: &'v View) -> impl Iterator<Item = &'v String> {
+pub(super) fn differences<'v>(one: &'v View, other: &'v View) -> impl Iterator<Item = &'v String> {
     let differs = |path: &&String| one.get(*path) != other.get(*path);
     let missing = other.keys().filter(|path| !one.contains_key(*path));
     one.keys().filter(differs).chain(missing)

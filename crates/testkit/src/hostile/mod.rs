@@ -15,6 +15,7 @@ mod edits;
 mod indexes;
 mod inflate;
 mod messages;
+mod open_to_write;
 mod operations;
 mod plain_file;
 mod script;
@@ -31,6 +32,7 @@ pub use edits::edits;
 pub use indexes::{btree, chunk_index};
 pub use inflate::inflate;
 pub use messages::{message, object_header, selection};
+pub use open_to_write::{open_to_write, open_to_write_with};
 pub use operations::operations;
 pub use structures::{group, heap};
 pub use whole_file::open_and_read;
@@ -53,6 +55,7 @@ pub const TARGETS: &[Target] = &[
     ("message", message),
     ("object_header", object_header),
     ("open_and_read", open_and_read),
+    ("open_to_write", open_to_write),
     ("operations", operations),
     ("selection", selection),
     ("superblock", superblock),

@@ -123,7 +123,7 @@ fn look(group: &Group, without_values: &HashSet<String>, into: &mut View) -> Res
     let about = format!("{:?}", attributes(&group.attributes()?)?);
     into.insert(format!("group {}", group.path()), about);
     for dimension in group.dimensions()?.iter() {
-        let about = (dimension.len(), dimension.is_unlimited());
+        let about = (dimension.len()?, dimension.is_unlimited());
         into.insert(format!("dimension {}", dimension.path()), format!("{about:?}"));
     }
     for variable in group.variables()? {

@@ -7,7 +7,7 @@ use isotach::hdf5::{self, Object};
 use isotach::model::{Axis, Selection, Values};
 use isotach::read::Array;
 use isotach::storage::{Memory, Storage};
-use isotach::{ErrorKind, Group, OpenOptions, Result, Variable};
+use isotach::{AllowExternal, ErrorKind, Group, OpenOptions, Result, Variable};
 use isotach_format::ErrorKind as FormatErrorKind;
 
 use super::sparse::replace;
@@ -60,7 +60,8 @@ struct Walk {
 impl Walk {
     fn over(storage: Arc<dyn Storage>) -> Self {
         let mut walk = Self { objects_left: OBJECTS, ..Self::default() };
-        let options = OpenOptions { other_files: false };
+        let options =
+            OpenOptions { allow_external: Some(AllowExternal::No), ..OpenOptions::default() };
         if let Some(file) = walk.note(options.open_storage("fuzzed", storage)) {
             walk.note(file.format());
             walk.group(&file.root());

@@ -12,12 +12,13 @@ mod nested;
 mod string;
 
 use isotach::model::{Atomic, DataType, Field, UserClass, UserType, Values};
-use isotach::{Attribute, Dimension, File, Group, Variable};
+use isotach::{Attribute, File, Group, Variable};
 
 use self::element::push_element;
 use self::nested::Nested;
 use self::string::{Growing, push_string};
 use super::Dump;
+use super::data::has_empty;
 use super::header::DEEPEST_GROUP;
 use super::value::Digits;
 use crate::error::{CliError, Result};
@@ -68,7 +69,7 @@ impl Json<'_, '_, '_> {
             json.member(&user.name, type_json(user))
         })?;
         self.object("dimensions", &group.dimensions()?, |json, dimension| {
-            json.member(dimension.name(), dimension.len().to_string())
+            json.member(dimension.name(), dimension.len()?.to_string())
         })?;
         self.object("variables", &group.variables()?, |json, variable| {
             json.variable(group, variable)
@@ -103,7 +104,7 @@ impl Json<'_, '_, '_> {
         self.member("type", string(variable.data_type().name()))?;
         self.attributes(&variable.attributes()?)?;
         if self.dump.wants_values(group, variable, &dimensions)? {
-            if dimensions.iter().any(Dimension::is_empty) {
+            if has_empty(&dimensions)? {
                 return self.member("data", "[]");
             }
             return self.data(variable);

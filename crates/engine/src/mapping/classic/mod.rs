@@ -5,6 +5,7 @@
 //! all questions are answered from memory, and `array` tells `plan` where a variable's values lie.
 
 mod attribute;
+mod bytes;
 pub(crate) mod fill;
 mod names;
 mod root;
@@ -13,12 +14,13 @@ mod tests;
 mod variable;
 
 use std::mem::MaybeUninit;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use isotach_format::classic::{Header, Moved, RecordLayout, Redo, Version};
 use isotach_model::Atomic;
 
 pub(crate) use self::attribute::ClassicAttribute;
+use self::bytes::ClassicBytes;
 pub(crate) use self::fill::stored as stored_fill;
 use self::names::Names;
 use self::root::Root;
@@ -27,8 +29,10 @@ use super::{DimensionMapping, FileMapping, GroupMapping};
 use crate::cache::FileNumber;
 use crate::dimension::Dimension;
 use crate::error::{Error, ErrorKind, Result};
-use crate::file::Format;
+use crate::file::{Format, OpenOptions};
+use crate::settings::MissingBytes;
 use crate::storage::{MetadataReader, Storage, storage_error, uninit};
+use crate::sync::OnceLock;
 
 /// Bytes of the header that are read first: most headers are whole in them.
 const FIRST_HEADER_BYTES: u64 = 8 << 10;
@@ -44,6 +48,7 @@ struct Contents {
     storage: Arc<dyn Storage>,
     header: Header,
     records: RecordLayout,
+    missing_bytes: MissingBytes,
     dimensions: Arc<[Dimension]>,
     variable_names: OnceLock<Arc<Names>>,
 }
@@ -52,18 +57,20 @@ struct ClassicFile {
     contents: Arc<Contents>,
 }
 
-/// Opens what `reader` delivers as a classic file: reads its header. A classic file refers to no
-/// other file, so there is nothing in options that would concern it.
-pub(crate) fn open(reader: MetadataReader) -> Result<Arc<dyn FileMapping>> {
+/// Opens what `reader` delivers as a classic file: reads its header.
+pub(crate) fn open(reader: MetadataReader, options: &OpenOptions) -> Result<Arc<dyn FileMapping>> {
     let (name, storage) = (Arc::clone(reader.file()), Arc::clone(reader.storage()));
     let (header, records) = read_header(reader)?;
+    let bytes = ClassicBytes::new(&name, storage, &header, &records);
+    let bytes = bytes.map_err(|source| storage_error(&name, 0, 0, source))?;
     let contents = Contents {
         name,
         file_number: FileNumber::new(),
-        storage,
+        storage: Arc::new(bytes),
         dimensions: dimensions(&header, &records),
         header,
         records,
+        missing_bytes: MissingBytes::of(options.missing_bytes)?,
         variable_names: OnceLock::new(),
     };
     Ok(Arc::new(ClassicFile { contents: Arc::new(contents) }))
@@ -111,7 +118,10 @@ fn read_header_by(
     if decoded.as_ref().is_ok_and(is_whole) {
         return decoded;
     }
-    let Some(redo) = pending_redo(name, storage)? else { return decoded };
+    let redo = pending_redo(name, storage)?;
+    // The header that was read counts only if the record was not taken away meanwhile.
+    storage.ensure_state().map_err(|source| storage_error(name, 0, 0, source))?;
+    let Some(redo) = redo else { return decoded };
     let mut header = Header::decode(&redo.header, file_len)
         .map_err(|fault| Error::new(name, ErrorKind::Structure(fault)))?;
     let Moved { from, to, length_bytes } = redo.moved;
@@ -154,7 +164,8 @@ pub(crate) fn pending_redo(name: &Arc<str>, storage: &dyn Storage) -> Result<Opt
     if length > file_len {
         return Ok(None);
     }
-    Ok(tail(length)?.and_then(|record| Redo::decode(&record)))
+    let record = tail(length)?.and_then(|record| Redo::decode(&record));
+    Ok(record.filter(|redo| redo.fits(file_len - length)))
 }
 
 impl FileMapping for ClassicFile {
@@ -197,16 +208,16 @@ impl DimensionMapping for ClassicDimension {
         "/"
     }
 
-    fn len(&self) -> u64 {
-        self.len
+    fn len(&self) -> Result<u64> {
+        Ok(self.len)
     }
 
     fn is_unlimited(&self) -> bool {
         self.is_record
     }
 
-    fn id(&self) -> i32 {
-        self.id
+    fn id(&self) -> Result<i32> {
+        Ok(self.id)
     }
 
     fn name_room(&self) -> u64 {

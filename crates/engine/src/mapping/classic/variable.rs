@@ -10,8 +10,8 @@ use crate::attribute::Attribute;
 use crate::dimension::Dimension;
 use crate::error::{Error, ErrorKind, Result};
 use crate::mapping::VariableMapping;
-use crate::plan::layout::{ArrayId, ArrayLayout, BeyondEnd, Placement};
-use crate::read::Array;
+use crate::plan::layout::{ArrayId, ArrayLayout, Placement};
+use crate::read::{Array, Live};
 use crate::variable::{Endianness, FillValue, StorageInfo, StorageKind};
 
 pub(super) struct ClassicVariable {
@@ -78,7 +78,7 @@ impl VariableMapping for ClassicVariable {
         let placement = Placement::Strided {
             address: layout.begin,
             strides_bytes: layout.byte_strides,
-            beyond_end: BeyondEnd::Zeros,
+            beyond_end: contents.missing_bytes.into(),
         };
         let stored = stored_type(variable.external_type);
         let array = ArrayLayout {
@@ -97,7 +97,8 @@ impl VariableMapping for ClassicVariable {
             Version::Cdf1 | Version::Cdf2 => Rules::CLASSIC,
             Version::Cdf5 => Rules::CLASSIC_64BIT_DATA,
         };
-        Ok(Arc::new(Array { layout: array, shape: layout.shape, stored, heap: None, rules }))
+        let (shape, live) = (layout.shape, Live::default());
+        Ok(Arc::new(Array { layout: array, shape, stored, heap: None, rules, live }))
     }
 }
 

@@ -22,7 +22,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::plan::layout::{
     ArrayId, ArrayLayout, BeyondEnd, ChunkIndex, Chunked, DecodeCount, ExternalSegment, Placement,
 };
-use crate::read::Array;
+use crate::read::{Array, Live};
+use crate::settings::MissingBytes;
 
 const LAYOUT: &str = "data layout message";
 
@@ -61,7 +62,8 @@ pub(super) fn build(dataset: &Dataset) -> Result<Array> {
         element_size,
     };
     let heap = datatype.has_heap_data().then(|| Arc::new(GlobalHeap::new(context)) as _);
-    Ok(Array { layout, shape, stored: stored_type(datatype), heap, rules: Rules::NETCDF4 })
+    let (rules, live) = (Rules::NETCDF4, Live::default());
+    Ok(Array { layout, shape, stored: stored_type(datatype), heap, rules, live })
 }
 
 fn fill(dataset: &Dataset, element_size: usize) -> Result<Arc<[u8]>> {
@@ -121,7 +123,8 @@ fn external(dataset: &Dataset) -> Result<Placement> {
             })
         })
         .collect::<Result<Vec<_>>>()?;
-    Ok(Placement::External(segments.into()))
+    let missing_bytes = MissingBytes::of(context.options.missing_bytes)?;
+    Ok(Placement::External { segments: segments.into(), beyond_end: missing_bytes.into() })
 }
 
 /// The index of all chunks there are, also of those beyond the present shape, which a data set that was

@@ -26,6 +26,7 @@ use super::packed::{self, Packed};
 use super::stored::stored_type;
 use super::values::decode_values;
 use crate::error::{Error, Result};
+use crate::fault::Readable;
 
 /// An attribute of an object. Cheap to clone.
 #[derive(Clone)]
@@ -80,7 +81,7 @@ type Place = (Option<u32>, usize);
 pub struct Attributes {
     /// Those that can be read.
     set: Arc<Set>,
-    /// Why others cannot.
+    /// Why the file does not have others that can be.
     pub errors: Arc<[Error]>,
 }
 
@@ -113,7 +114,7 @@ impl Attributes {
     }
 
     /// All attributes of an object.
-    pub(super) fn read(node: &NodeInner) -> Self {
+    pub(super) fn read(node: &NodeInner) -> Result<Self> {
         let mut set = Set::new(node);
         let mut entries: Vec<(Place, Entry)> = Vec::new();
         if may_have_attributes(node) {
@@ -125,9 +126,10 @@ impl Attributes {
             let added = found.and_then(|(view, order)| set.add(view, order));
             match added {
                 Ok(entry) => entries.push((place, entry)),
-                Err(error) => errors.push(error.at(&node.path)),
+                Err(error) => error.at(&node.path).leave_out(&mut errors)?,
             }
-        });
+            Ok(())
+        })?;
         entries.sort_unstable_by_key(|(place, _)| *place);
         // Not collected from the vector, which would go on in its larger allocation.
         let mut exactly = Vec::with_capacity(entries.len());
@@ -135,7 +137,7 @@ impl Attributes {
         set.entries = exactly.into();
         // Made of an empty vector it would be an allocation.
         let errors = if errors.is_empty() { Arc::default() } else { errors.into() };
-        Self { set: Arc::new(set), errors }
+        Ok(Self { set: Arc::new(set), errors })
     }
 
     /// How many there are in dense storage, by what its index says; `None` where that is not used.
@@ -152,7 +154,7 @@ impl Attributes {
             let found = with_view(context, raw, |view| {
                 (text(view.name) == name).then(|| Attribute::new(node, view, order))
             });
-            if let Ok(Some(attribute)) = found {
+            if let Some(Some(attribute)) = found.readable()? {
                 return attribute.map(Some);
             }
         }
@@ -171,8 +173,9 @@ fn may_have_attributes(node: &NodeInner) -> bool {
 /// What a walk finds: an attribute and its order of creation.
 type Found<'a> = Result<(AttributeView<'a>, Option<u32>)>;
 
-/// Calls `visit` with every attribute of an object, and with what keeps others from being read.
-fn walk(node: &NodeInner, visit: &mut dyn FnMut(Place, Found<'_>)) {
+/// Calls `visit` with every attribute of an object, and with what keeps others from being read, until it does
+/// not go on after that.
+fn walk(node: &NodeInner, visit: &mut dyn FnMut(Place, Found<'_>) -> Result<()>) -> Result<()> {
     let context = &node.context;
     let tracked = node.header.tracks_attribute_order();
     let mut count = 0;
@@ -180,17 +183,18 @@ fn walk(node: &NodeInner, visit: &mut dyn FnMut(Place, Found<'_>)) {
         let order = raw.creation_order.map(u32::from);
         let place = (order.filter(|_| tracked), count);
         count += 1;
-        if let Err(error) = with_view(context, raw, |view| visit(place, Ok((view, order)))) {
-            visit(place, Err(error));
+        match with_view(context, raw, |view| visit(place, Ok((view, order)))) {
+            Ok(visited) => visited?,
+            Err(error) => visit(place, Err(error))?,
         }
     }
     let place = (None, count);
     match Dense::open(node) {
         Ok(Some(dense)) => dense.walk(context, &mut |index, found| {
             let order = found.as_ref().ok().and_then(|(_, order)| *order);
-            visit((order.filter(|_| tracked), count + index), found);
+            visit((order.filter(|_| tracked), count + index), found)
         }),
-        Ok(None) => {}
+        Ok(None) => Ok(()),
         Err(error) => visit(place, Err(error)),
     }
 }
@@ -361,12 +365,17 @@ impl Dense {
 
     /// Calls `visit` with every attribute and its place among the records of the index. They come
     /// in the heap's order, so that each of its blocks is decoded once.
-    fn walk(&self, context: &Context, visit: &mut dyn FnMut(usize, Found<'_>)) {
+    fn walk(
+        &self,
+        context: &Context,
+        visit: &mut dyn FnMut(usize, Found<'_>) -> Result<()>,
+    ) -> Result<()> {
         let mut records = Vec::with_capacity(USUAL_RECORD_BYTES);
         let walked = self.by_name.for_each(context, &mut |record| {
             records.extend_from_slice(record);
             Ok(())
         });
+        let walked = walked.or_fault()?;
         let records = records.chunks_exact(self.by_name.header.record_bytes);
         let count = records.len();
         let mut by_place: Vec<(u64, usize, &[u8])> = Vec::with_capacity(count);
@@ -375,21 +384,20 @@ impl Dense {
             by_place.push((place.unwrap_or(0), index, bytes));
         }
         by_place.sort_unstable();
-        self.heap.expect(context, by_place.iter().map(|(place, ..)| *place));
+        self.heap.expect(context, by_place.iter().map(|(place, ..)| *place))?;
         let mut walk = HeapWalk::default();
         for (_, index, bytes) in by_place {
             let read = self.record(context, bytes).and_then(|record| {
                 self.with_view(context, &record, &mut walk, |view| {
-                    visit(index, Ok((view, Some(record.creation_order))));
+                    visit(index, Ok((view, Some(record.creation_order))))
                 })
             });
-            if let Err(error) = read {
-                visit(index, Err(error));
+            match read {
+                Ok(visited) => visited?,
+                Err(error) => visit(index, Err(error))?,
             }
         }
-        if let Err(error) = walked {
-            visit(count, Err(error));
-        }
+        walked.map_or_else(|error| visit(count, Err(error)), Ok)
     }
 
     /// Calls `with` on the attribute that a record leads to.

@@ -11,6 +11,7 @@ use isotach_format::hdf5::btree::v2::{BTreeHeader, Node, NodeRef, Step};
 
 use super::context::{Context, WalkBudget};
 use crate::error::Result;
+use crate::fault::Readable;
 use crate::storage::MetadataBytes;
 
 /// Bytes that hold any header.
@@ -77,30 +78,35 @@ impl BTree2 {
         context: &Context,
         visit: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
-        self.expect_nodes(context);
+        self.expect_nodes(context)?;
         self.for_each_until(context, &mut |record| visit(record).map(ControlFlow::Continue))
     }
 
     /// Level by level where all nodes stand, if calls are costly. (A walk comes by them in another
-    /// order, in which few are known to lie together.) What cannot be read the walk will say.
-    fn expect_nodes(&self, context: &Context) {
+    /// order, in which few are known to lie together.) What is broken the walk will say.
+    fn expect_nodes(&self, context: &Context) -> Result<()> {
         if !context.is_costly() {
-            return;
+            return Ok(());
         }
         let mut level: Vec<NodeRef> = self.header.root().into_iter().collect();
         while level.first().is_some_and(|place| place.level > 0) {
             let mut below = Vec::new();
             for place in &level {
-                let Ok(bytes) = self.node_bytes(context, place) else { return };
-                let Ok(node) = self.node(context, &bytes, place) else { return };
+                let Some(bytes) = self.node_bytes(context, place).readable()? else {
+                    return Ok(());
+                };
+                let Some(node) = self.node(context, &bytes, place).readable()? else {
+                    return Ok(());
+                };
                 below.extend_from_slice(node.children());
             }
             if below.len() > EXPECTED_NODES {
-                return;
+                return Ok(());
             }
             context.expect(below.iter().map(|place| (place.address, self.header.node_bytes)));
             level = below;
         }
+        Ok(())
     }
 
     /// Calls `visit` with the records in the tree's order until it breaks.

@@ -1,13 +1,12 @@
 //! The open file: what is known of it, and the structures of it that are kept.
 
 use std::io;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use isotach_format::Error as FormatError;
 use isotach_format::hdf5::Sizes;
 use isotach_format::hdf5::superblock::{self, Superblock};
 
-use super::beside::BesideWriter;
 use super::btree2::NodeKey;
 use super::fractal_heap::FractalHeap;
 use super::global_heap::Collection;
@@ -20,7 +19,10 @@ use super::shared_message::SharedMessages;
 use crate::cache::FileNumber;
 use crate::error::{Error, ErrorKind, Result};
 use crate::file::OpenOptions;
-use crate::storage::{MetadataBytes, MetadataReader, Storage, storage_error, uninit};
+use crate::mapping::once::Once;
+use crate::storage::{
+    MetadataBytes, MetadataReader, Storage, became_shorter, is_past_end, storage_error, uninit,
+};
 use crate::write::recovery;
 
 /// Object headers that are kept decoded, in bytes of their blocks.
@@ -40,7 +42,6 @@ pub(super) struct Context {
     pub(super) file_number: FileNumber,
     pub(super) storage: Arc<dyn Storage>,
     pub(super) superblock: Superblock,
-    pub(super) beside: BesideWriter,
     pub(super) options: OpenOptions,
     pub(super) others: OtherFiles,
     reader: MetadataReader,
@@ -48,7 +49,7 @@ pub(super) struct Context {
     pub(super) collections: Kept<u64, Arc<Collection>>,
     pub(super) nodes: Kept<NodeKey, Arc<[u8]>>,
     pub(super) heaps: Kept<u64, Arc<FractalHeap>>,
-    pub(super) shared_messages: OnceLock<Result<Option<Arc<SharedMessages>>>>,
+    pub(super) shared_messages: Once<Option<Arc<SharedMessages>>>,
 }
 
 /// The place of the superblock in what `reader` delivers; `None` where it is not HDF5.
@@ -62,14 +63,7 @@ pub(crate) fn find_superblock(reader: &MetadataReader) -> Result<Option<u64>> {
     Ok(None)
 }
 
-/// A reader of `storage` and the superblock that it finds.
-pub(super) fn open_superblock(
-    name: &Arc<str>,
-    storage: Arc<dyn Storage>,
-) -> Result<(MetadataReader, Superblock)> {
-    with_superblock(MetadataReader::new(Arc::clone(name), storage)?)
-}
-
+/// `reader` and the superblock that it finds.
 fn with_superblock(reader: MetadataReader) -> Result<(MetadataReader, Superblock)> {
     let Some(address) = find_superblock(&reader)? else {
         let shown = reader.fetch(0, reader.file_len().min(8))?;
@@ -82,6 +76,16 @@ fn with_superblock(reader: MetadataReader) -> Result<(MetadataReader, Superblock
     Ok((reader, superblock))
 }
 
+/// The length of the storage, as a writer has made it by now: the end that its superblock says may be later than
+/// what was found when `reader` was made.
+fn len_beside_writer(reader: &MetadataReader) -> Result<u64> {
+    if reader.is_costly() {
+        return Ok(reader.file_len());
+    }
+    let len = reader.storage().len();
+    len.map_err(|source| storage_error(reader.file(), 0, 0, source))
+}
+
 impl Context {
     /// Opens what `reader` delivers; reads the superblock only.
     pub(super) fn open(
@@ -90,34 +94,36 @@ impl Context {
         others: OtherFiles,
     ) -> Result<Arc<Self>> {
         let (name, mut storage) = (Arc::clone(reader.file()), Arc::clone(reader.storage()));
-        let beside = BesideWriter::new(Arc::clone(&storage));
         let mut opened = with_superblock(reader)?;
         // Behind the end there may be what a writer has committed and not yet changed in place.
         let (base, end) = (opened.1.base_address, opened.1.end_of_file_address);
-        if opened.0.file_len() > end
+        if len_beside_writer(&opened.0)? > end
             && let Some(committed) =
                 recovery::lay_over(&name, &storage, base, end.saturating_sub(base))?
         {
-            storage = Arc::clone(&committed);
-            opened = open_superblock(&name, committed)?;
+            storage = committed;
+            let reader = MetadataReader::new(Arc::clone(&name), Arc::clone(&storage))?;
+            opened = with_superblock(reader)?;
+        } else if opened.0.file_len() < end {
+            // It became longer before the superblock was read.
+            let reader = MetadataReader::new(Arc::clone(&name), Arc::clone(&storage))?;
+            opened = with_superblock(reader)?;
         }
-        Ok(Arc::new(Self::of(&name, storage, opened, options, others, beside)))
+        Ok(Arc::new(Self::of(&name, storage, opened, options, others)))
     }
 
-    pub(super) fn of(
+    fn of(
         name: &Arc<str>,
         storage: Arc<dyn Storage>,
         (reader, superblock): (MetadataReader, Superblock),
         options: &OpenOptions,
         others: OtherFiles,
-        beside: BesideWriter,
     ) -> Self {
         Self {
             name: Arc::clone(name),
             file_number: FileNumber::new(),
             storage,
             superblock,
-            beside,
             options: options.clone(),
             others,
             reader,
@@ -125,7 +131,7 @@ impl Context {
             collections: Kept::new(KEPT_COLLECTION_BYTES),
             nodes: Kept::new(KEPT_NODE_BYTES),
             heaps: Kept::new(KEPT_HEAPS),
-            shared_messages: OnceLock::new(),
+            shared_messages: Once::new(),
         }
     }
 
@@ -155,14 +161,19 @@ impl Context {
         self.reader.structure(self.offset(address), first_guess, decode)
     }
 
-    /// Before what values refer to is looked for; see [`MetadataReader::forget_other_states`].
-    pub(super) fn forget_other_states(&self) {
-        self.reader.forget_other_states();
-    }
-
     /// Exactly `length` bytes at `address`.
     pub(super) fn fetch(&self, address: u64, length: u64) -> Result<MetadataBytes> {
         self.reader.fetch(self.offset(address), length)
+    }
+
+    /// Exactly `length` bytes at `address` of what no commit changes where it stands; not kept.
+    pub(super) fn fetch_held(&self, address: u64, length: u64) -> Result<MetadataBytes> {
+        self.reader.fetch_held(self.offset(address), length)
+    }
+
+    /// See [`MetadataReader::keep_all`].
+    pub(super) fn keep_all(&self) {
+        self.reader.keep_all();
     }
 
     /// Whether [`Context::expect`] spares calls.
@@ -187,13 +198,16 @@ impl Context {
         let offset = self.offset(address);
         let cost = self.storage.call_cost_bytes();
         let is_within = offset.checked_add(length).is_some_and(|end| end <= self.reader.file_len());
-        if length < cost || !is_within || self.storage.as_slice().is_some() {
+        let is_kept = self.reader.keeps_all() || self.storage.as_slice().is_some();
+        if length < cost || !is_within || is_kept {
             return Ok(None);
         }
         let mut bytes = Vec::new();
         usize::try_from(length)
             .map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))
             .and_then(|len| uninit::read_vec(self.storage.as_ref(), offset, len, &mut bytes))
+            .map_err(|source| if is_past_end(&source) { became_shorter() } else { source })
+            .and_then(|()| self.storage.ensure_state())
             .map_err(|source| storage_error(&self.name, offset, length, source))?;
         Ok(Some(bytes))
     }
@@ -201,7 +215,7 @@ impl Context {
     /// The object header at `address`; kept.
     pub(super) fn header(&self, address: u64) -> Result<Arc<Header>> {
         self.headers.get_or_make(address, || {
-            let header = self.sure(Header::has_checksum, |it| Header::read(it, address))?;
+            let header = Header::read(self, address)?;
             let weight = header.byte_len();
             Ok((Arc::new(header), weight))
         })
@@ -210,7 +224,7 @@ impl Context {
     /// The root group.
     pub(super) fn root(self: &Arc<Self>) -> Result<Group> {
         let address = self.superblock.root_address;
-        match Object::open(self, address, "/".into()) {
+        match Object::open(self, address, "/".into())? {
             Object::Group(group) => Ok(group),
             Object::Unknown(unknown) => Err(unknown.error),
             Object::Dataset(_) | Object::Datatype(_) => Err(self.structure_error(FormatError {

@@ -6,7 +6,7 @@
 //!       tiny:    in the ID
 //! ```
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use isotach_codec::{Pipeline, Scratch};
 use isotach_format::hdf5::btree::v2_record::{self, HugeRecord};
@@ -20,7 +20,9 @@ use super::context::Context;
 use super::filters::pipeline_of;
 use super::kept::Kept;
 use crate::error::{Error, ErrorKind, Result};
+use crate::fault::Readable;
 use crate::storage::MetadataBytes;
+use crate::sync::OnceLock;
 
 /// Bytes of blocks that one heap keeps.
 const KEPT_BLOCK_BYTES: u64 = 4 << 20;
@@ -158,9 +160,13 @@ impl FractalHeap {
     }
 
     /// Says to storage which blocks hold the objects at `places`, which are in order.
-    pub(super) fn expect(&self, context: &Context, places: impl Iterator<Item = u64>) {
+    pub(super) fn expect(
+        &self,
+        context: &Context,
+        places: impl Iterator<Item = u64>,
+    ) -> Result<()> {
         if !context.is_costly() {
-            return;
+            return Ok(());
         }
         let mut blocks: Vec<(u64, u64)> = Vec::new();
         let mut known_end = 0;
@@ -168,12 +174,13 @@ impl FractalHeap {
             if offset < known_end {
                 continue;
             }
-            // What cannot be read is said when it is.
-            let Ok(place) = self.direct_block(context, offset) else { break };
+            // What is broken is said when it is read.
+            let Some(place) = self.direct_block(context, offset).readable()? else { break };
             known_end = place.heap_offset.saturating_add(place.block_bytes);
             blocks.push((place.address, place.stored_bytes()));
         }
         context.expect(blocks.into_iter());
+        Ok(())
     }
 
     /// Where in the heap the object `id` lies; 0 for one that lies elsewhere.

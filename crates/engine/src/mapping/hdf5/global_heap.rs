@@ -57,15 +57,47 @@ impl Context {
 
     fn collection(&self, address: u64) -> Result<Arc<Collection>> {
         self.collections.get_or_make(address, || {
-            self.forget_other_states();
-            let sizes = self.sizes();
-            let objects = self.structure(address, USUAL_BYTES, |bytes| {
-                GlobalHeapCollection::decode(bytes, address, sizes)
-            })?;
-            let byte_len = objects.byte_len;
-            let bytes = self.fetch(address, byte_len)?;
-            Ok((Arc::new(Collection { bytes, objects }), byte_len))
+            let found = self.present_collection(address);
+            let collection = match found {
+                Err(error) if error.kind.is_changed() => self.held_collection(address)?,
+                found => found?,
+            };
+            let byte_len = collection.objects.byte_len;
+            Ok((Arc::new(collection), byte_len))
         })
+    }
+
+    fn present_collection(&self, address: u64) -> Result<Collection> {
+        let sizes = self.sizes();
+        let objects = self.structure(address, USUAL_BYTES, |bytes| {
+            GlobalHeapCollection::decode(bytes, address, sizes)
+        })?;
+        let bytes = self.fetch(address, objects.byte_len)?;
+        Ok(Collection { bytes, objects })
+    }
+
+    /// A collection after the file was changed: no commit changes one where it stands, so it is as values are.
+    fn held_collection(&self, address: u64) -> Result<Collection> {
+        let available = self.len().saturating_sub(address);
+        let mut length = USUAL_BYTES.min(available);
+        loop {
+            let bytes = self.fetch_held(address, length)?;
+            let needed = match GlobalHeapCollection::decode(&bytes, address, self.sizes()) {
+                Ok(objects) if objects.byte_len <= length => {
+                    return Ok(Collection { bytes, objects });
+                }
+                Ok(objects) => objects.byte_len,
+                Err(isotach_format::Error {
+                    kind: isotach_format::ErrorKind::NeedMore { bytes },
+                    ..
+                }) => bytes,
+                Err(error) => return Err(self.structure_error(error.at_end(available))),
+            };
+            if needed <= length || needed > available {
+                return Err(self.bad_field(STRUCTURE, address, "collection size", needed));
+            }
+            length = needed;
+        }
     }
 }
 

@@ -9,7 +9,7 @@
 
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use isotach_format::checksum::lookup3;
 use isotach_format::hdf5::btree::v1::GroupNode;
@@ -26,6 +26,8 @@ use super::fractal_heap::{FractalHeap, HeapWalk};
 use super::link::{Link, LinkTarget};
 use super::node::Node;
 use crate::error::{Error, Result};
+use crate::fault::Readable;
+use crate::mapping::once::Once;
 use crate::storage::MetadataBytes;
 
 /// Bytes of the usual symbol table node and B-tree node, with the default K.
@@ -40,8 +42,8 @@ pub struct Group {
 
 struct Inner {
     node: Node,
-    storage: OnceLock<Result<Storage>>,
-    links: OnceLock<Result<Links>>,
+    storage: Once<Storage>,
+    links: Once<Links>,
 }
 
 /// Where a group keeps its links.
@@ -77,7 +79,7 @@ struct Links {
 
 impl Group {
     pub(super) fn new(node: Node) -> Self {
-        let (storage, links) = (OnceLock::new(), OnceLock::new());
+        let (storage, links) = (Once::new(), Once::new());
         Self { inner: Arc::new(Inner { node, storage, links }) }
     }
 
@@ -89,8 +91,8 @@ impl Group {
     /// All links in the order of their names' bytes; read on first use, then kept.
     ///
     /// # Errors
-    /// The structures that hold the links cannot be read at all. Where some can be read, what
-    /// cannot is in [`Group::link_errors`].
+    /// Storage failed, or the structures that hold the links cannot be read at all. Where some can be read,
+    /// what is damaged or not supported is in [`Group::link_errors`].
     pub fn links(&self) -> Result<Arc<[Link]>> {
         self.all_links().map(|links| Arc::clone(&links.by_name))
     }
@@ -127,7 +129,7 @@ impl Group {
     /// that order, so that the others are not read; else all links.
     pub fn oldest_links(&self, count: usize) -> Result<Vec<Link>> {
         if let (None, Storage::Dense { heap, by_creation_order: Some(tree), .. }) =
-            (self.inner.links.get(), self.storage()?)
+            (self.inner.links.found(), self.storage()?)
         {
             let read = oldest_dense_links(self.context(), heap, *tree, count);
             return read.map_err(|error| self.error_at(error));
@@ -156,21 +158,14 @@ impl Group {
 
     /// The link whose name has these bytes.
     pub fn link_by_bytes(&self, name: &[u8]) -> Result<Option<Link>> {
-        if let Some(links) = self.inner.links.get() {
-            let links = links.as_ref().map_err(Clone::clone)?;
+        if let Some(links) = self.inner.links.found() {
             let found = links.by_name.binary_search_by(|link| link.name_bytes().cmp(name));
             return Ok(found.ok().map(|index| links.by_name[index].clone()));
         }
         let context = self.context();
         let found = match self.storage()? {
             Storage::SymbolTable { btree_address, names } => {
-                let found = names.find(context, *btree_address, name);
-                if !context.is_unchanged() {
-                    // No checksum says that the way there led to what it should.
-                    self.all_links()?;
-                    return self.link_by_bytes(name);
-                }
-                found
+                names.find(context, *btree_address, name)
             }
             Storage::Compact { .. } => self.find_compact(name),
             Storage::Dense { heap, by_name, .. } => find_dense(context, heap, by_name, name),
@@ -188,12 +183,12 @@ impl Group {
 
     fn all_links(&self) -> Result<&Links> {
         let read = || self.read_links().map_err(|error| self.error_at(error));
-        self.inner.links.get_or_init(read).as_ref().map_err(Clone::clone)
+        self.inner.links.get_or_find(read)
     }
 
     fn storage(&self) -> Result<&Storage> {
         let find = || self.find_storage().map_err(|error| self.error_at(error));
-        self.inner.storage.get_or_init(find).as_ref().map_err(Clone::clone)
+        self.inner.storage.get_or_find(find)
     }
 
     fn find_storage(&self) -> Result<Storage> {
@@ -226,8 +221,7 @@ impl Group {
         match self.storage()? {
             Storage::SymbolTable { .. } => {
                 let address = self.node().address();
-                let found =
-                    context.sure(|_| false, |context| TableLinks::read(context, address))?;
+                let found = TableLinks::read(context, address)?;
                 (links, errors) = (found.links, found.errors);
                 context.expect_objects(links.len() as u64);
             }
@@ -241,11 +235,14 @@ impl Group {
             }
             Storage::Dense { heap, by_name, .. } => {
                 context.expect_objects(by_name.header.record_count);
-                let mut take = |read: Result<Link>| match read {
-                    Ok(link) => links.push(link),
-                    Err(error) => errors.push(error),
+                let mut take = |read: Result<Link>| {
+                    match read {
+                        Ok(link) => links.push(link),
+                        Err(error) => error.leave_out(&mut errors)?,
+                    }
+                    Ok(())
                 };
-                dense_links(context, heap, by_name, &mut take);
+                dense_links(context, heap, by_name, &mut take)?;
             }
         }
         if let (true, Some(error)) = (links.is_empty(), errors.first()) {
@@ -275,25 +272,24 @@ fn dense_links(
     context: &Context,
     heap: &FractalHeap,
     tree: &BTree2,
-    take: &mut dyn FnMut(Result<Link>),
-) {
+    take: &mut dyn FnMut(Result<Link>) -> Result<()>,
+) -> Result<()> {
     let mut ids: Vec<(u64, Vec<u8>)> = Vec::new();
     let walked = tree.for_each(context, &mut |record| {
         match LinkNameRecord::decode(record, tree.header.address) {
             Ok(record) => ids.push((heap.place(record.heap_id), record.heap_id.to_vec())),
-            Err(error) => take(Err(context.structure_error(error))),
+            Err(error) => take(Err(context.structure_error(error)))?,
         }
         Ok(())
     });
+    let walked = walked.or_fault()?;
     ids.sort_unstable();
-    heap.expect(context, ids.iter().map(|(place, _)| *place));
+    heap.expect(context, ids.iter().map(|(place, _)| *place))?;
     let mut walk = HeapWalk::default();
     for (_, id) in &ids {
-        take(dense_link(context, heap, id, &mut walk));
+        take(dense_link(context, heap, id, &mut walk))?;
     }
-    if let Err(error) = walked {
-        take(Err(error));
-    }
+    walked.map_or_else(|error| take(Err(error)), Ok)
 }
 
 /// The first `count` links of dense storage by the index of creation order at `tree`.
@@ -414,12 +410,6 @@ struct TableLinks {
     errors: Vec<Error>,
 }
 
-impl PartialEq for TableLinks {
-    fn eq(&self, other: &Self) -> bool {
-        self.links == other.links && self.errors.len() == other.errors.len()
-    }
-}
-
 impl TableLinks {
     /// Those of the group whose header is at `address`.
     fn read(context: &Context, address: u64) -> Result<Self> {
@@ -431,7 +421,9 @@ impl TableLinks {
             SymbolTableReader { context, names, links: Vec::new(), errors: Vec::new() };
         let walked = reader.walk(table.btree_address, None, &mut WalkBudget::new(context));
         let SymbolTableReader { links, mut errors, .. } = reader;
-        errors.extend(walked.err());
+        if let Err(error) = walked {
+            error.leave_out(&mut errors)?;
+        }
         Ok(Self { links, errors })
     }
 }
@@ -457,7 +449,9 @@ impl SymbolTableReader<'_> {
                 Some(below) => self.walk(child, Some(below), budget),
                 None => self.leaf(child, budget),
             };
-            self.errors.extend(read.err());
+            if let Err(error) = read {
+                error.leave_out(&mut self.errors)?;
+            }
         }
         Ok(())
     }
@@ -470,7 +464,7 @@ impl SymbolTableReader<'_> {
         for entry in &node.entries {
             match self.names.link(self.context, entry) {
                 Ok(link) => self.links.push(link),
-                Err(error) => self.errors.push(error),
+                Err(error) => error.leave_out(&mut self.errors)?,
             }
         }
         Ok(())

@@ -10,7 +10,7 @@ use super::context::Context;
 use crate::error::Result;
 
 /// An object's header with all its messages, those that are shared not yet followed.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 pub struct Header {
     header: ObjectHeader,
     reference_count: u32,
@@ -64,11 +64,6 @@ impl Header {
     /// Version, 1 or 2.
     pub fn version(&self) -> u8 {
         self.header.version
-    }
-
-    /// Whether half a change of it shows.
-    pub(super) fn has_checksum(&self) -> bool {
-        self.version() > 1
     }
 
     /// Bytes of all its blocks, about.

@@ -5,7 +5,9 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
+
+use crate::sync::Mutex;
 
 use foldhash::fast::RandomState;
 
@@ -25,9 +27,7 @@ struct Generations<K, V> {
 impl<K: Eq + Hash + Copy, V: Clone> Kept<K, V> {
     /// Room for values that weigh `capacity` (and the generation before them).
     pub(super) fn new(capacity: u64) -> Self {
-        let generations =
-            Generations { young: HashMap::default(), old: HashMap::default(), young_weight: 0 };
-        Self { generations: Mutex::new(generations), capacity }
+        Self { generations: Mutex::default(), capacity }
     }
 
     /// The value of `key` where it is kept.
@@ -59,6 +59,12 @@ impl<K: Eq + Hash + Copy, V: Clone> Kept<K, V> {
         let (value, weight) = make()?;
         self.insert(key, value.clone(), weight);
         Ok(value)
+    }
+}
+
+impl<K, V> Default for Generations<K, V> {
+    fn default() -> Self {
+        Self { young: HashMap::default(), old: HashMap::default(), young_weight: 0 }
     }
 }
 

@@ -16,7 +16,6 @@
 
 mod array;
 mod attribute;
-mod beside;
 mod btree2;
 mod chunks;
 mod context;
@@ -32,6 +31,7 @@ mod link;
 mod node;
 mod other_files;
 mod packed;
+mod reach;
 mod resolve;
 mod shared_message;
 mod space;
@@ -41,6 +41,7 @@ mod values;
 mod virtual_dataset;
 mod virtual_selection;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use isotach_format::hdf5::message::MessageType;
@@ -65,6 +66,7 @@ use crate::error::Result;
 use crate::file::OpenOptions;
 use crate::storage::{MetadataReader, Storage};
 use context::Context;
+use other_files::OtherFiles;
 
 /// The objects of an open HDF5 file. Cheap to clone; may be used by many threads at once.
 #[derive(Clone)]
@@ -79,12 +81,26 @@ impl Objects {
     /// # Errors
     /// There is no superblock, or the root group's header cannot be read.
     pub fn open(reader: MetadataReader, options: &OpenOptions) -> Result<Self> {
-        Self::of(Context::open(reader, options, Default::default())?)
+        Self::open_at(reader, options, None)
+    }
+
+    /// The same of a file that the caller opened by its path.
+    pub(crate) fn open_at(
+        reader: MetadataReader,
+        options: &OpenOptions,
+        path: Option<Arc<PathBuf>>,
+    ) -> Result<Self> {
+        Self::of(Context::open(reader, options, OtherFiles::of_first(options, path))?)
     }
 
     fn of(context: Arc<Context>) -> Result<Self> {
         let root = context.root()?;
         Ok(Self { context, root })
+    }
+
+    /// Has all structures that are read from now on be kept.
+    pub(crate) fn keep_all(&self) {
+        self.context.keep_all();
     }
 
     /// The file's name as it was given to open.
@@ -133,6 +149,15 @@ impl Objects {
         survey::used_space(self)
     }
 
+    /// That headers, links, attributes, values and what leads to these stand apart from each other, as whoever changes one of
+    /// them takes for granted. What cannot be read is passed over.
+    ///
+    /// # Errors
+    /// They lie over each other.
+    pub(crate) fn check_apart(&self) -> Result<()> {
+        survey::check_apart(self)
+    }
+
     /// Bytes before the superblock, which belong to somebody else.
     pub fn user_block_bytes(&self) -> u64 {
         self.context.superblock.base_address
@@ -150,7 +175,10 @@ impl Objects {
 
     /// The object whose header is at `address` (as object references have it); `path` is what
     /// it is called in errors and in paths of what lies below it.
-    pub fn object_at(&self, address: u64, path: &str) -> Object {
+    ///
+    /// # Errors
+    /// Storage failed. That there is no object that can be read is none: see [`Object::Unknown`].
+    pub fn object_at(&self, address: u64, path: &str) -> Result<Object> {
         Object::open(&self.context, address, path.into())
     }
 

@@ -1,6 +1,6 @@
 //! What every object has: an address, a path, a header, attributes. And what kinds there are.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use isotach_format::hdf5::message::MessageType;
 use isotach_format::hdf5::message::datatype::Datatype;
@@ -11,6 +11,8 @@ use super::dataset::Dataset;
 use super::group::Group;
 use super::header::Header;
 use crate::error::{Error, ErrorKind, Result};
+use crate::fault::Readable;
+use crate::mapping::once::Once;
 
 /// An object of the file, by what its header's messages make of it.
 #[derive(Clone)]
@@ -21,7 +23,7 @@ pub enum Object {
     Dataset(Dataset),
     /// A type with a name.
     Datatype(CommittedDatatype),
-    /// The header cannot be read, or makes none of the above.
+    /// The header is broken, is not supported, or makes none of the above.
     Unknown(Unknown),
 }
 
@@ -53,40 +55,40 @@ pub(super) struct NodeInner {
     pub(super) context: Arc<Context>,
     pub(super) path: Arc<str>,
     pub(super) header: Arc<Header>,
-    pub(super) attributes: OnceLock<Attributes>,
+    pub(super) attributes: Once<Attributes>,
 }
 
 impl Object {
-    /// The object whose header stands at `address`.
-    pub(super) fn open(context: &Arc<Context>, address: u64, path: Arc<str>) -> Self {
-        let header = match context.header(address) {
-            Ok(header) => header,
-            Err(error) => {
-                let error = error.at(&path);
-                return Self::Unknown(Unknown { address, path, error });
-            }
-        };
-        Self::of(Node::new(context, header, path))
+    /// The object whose header stands at `address`; [`Object::Unknown`] where the file has none there that
+    /// can be read.
+    ///
+    /// # Errors
+    /// Storage failed, so that nobody knows.
+    pub(super) fn open(context: &Arc<Context>, address: u64, path: Arc<str>) -> Result<Self> {
+        match context.header(address).map_err(|error| error.at(&path)).or_fault()? {
+            Ok(header) => Self::of(Node::new(context, header, path)),
+            Err(error) => Ok(Self::Unknown(Unknown { address, path, error })),
+        }
     }
 
     /// libhdf5's rules, in its order (`H5O__obj_class_real`).
-    fn of(node: Node) -> Self {
+    fn of(node: Node) -> Result<Self> {
         let header = node.header();
         let has = |kind| header.find(kind).is_some();
         if has(MessageType::SYMBOL_TABLE) || has(MessageType::LINK_INFO) {
-            return Self::Group(Group::new(node));
+            return Ok(Self::Group(Group::new(node)));
         }
         if has(MessageType::DATATYPE) && has(MessageType::DATASPACE) {
-            return Self::Dataset(Dataset::new(node));
+            return Ok(Self::Dataset(Dataset::new(node)));
         }
-        match node.datatype_message() {
+        Ok(match node.datatype_message().or_fault()? {
             Ok((datatype, _)) => Self::Datatype(CommittedDatatype { node, datatype }),
             Err(error) => Self::Unknown(Unknown {
                 address: node.address(),
                 path: Arc::clone(node.path()),
                 error,
             }),
-        }
+        })
     }
 
     /// The same object under the path by which a soft or external link reaches it.
@@ -147,7 +149,7 @@ impl CommittedDatatype {
 impl Node {
     pub(super) fn new(context: &Arc<Context>, header: Arc<Header>, path: Arc<str>) -> Self {
         let context = Arc::clone(context);
-        let attributes = OnceLock::new();
+        let attributes = Once::new();
         Self { inner: Arc::new(NodeInner { context, path, header, attributes }) }
     }
 
@@ -177,15 +179,18 @@ impl Node {
     /// They come in order of creation where the object tracks that, else as the file has them
     /// (what libhdf5 gives to `H5Aiterate` by creation order).
     ///
-    /// What cannot be read, be it one attribute or the structures that hold them, is in
+    /// What is damaged or not supported, be it one attribute or the structures that hold them, is in
     /// [`Attributes::errors`].
+    ///
+    /// # Errors
+    /// Storage failed.
     pub fn attributes(&self) -> Result<&Attributes> {
-        Ok(self.inner.attributes.get_or_init(|| Attributes::read(&self.inner)))
+        self.inner.attributes.get_or_find(|| Attributes::read(&self.inner))
     }
 
     /// How many attributes the index of names has, where there is one and they are not read yet.
     pub(crate) fn indexed_attribute_count(&self) -> Result<Option<u64>> {
-        match self.inner.attributes.get() {
+        match self.inner.attributes.found() {
             Some(_) => Ok(None),
             None => Attributes::dense_count(&self.inner).map_err(|error| error.at(self.path())),
         }
@@ -193,7 +198,7 @@ impl Node {
 
     /// The attribute `name`, found without reading others where the file has an index of names.
     pub fn attribute(&self, name: &str) -> Result<Option<Attribute>> {
-        if let Some(read) = self.inner.attributes.get() {
+        if let Some(read) = self.inner.attributes.found() {
             return Ok(read.get(name));
         }
         Attributes::find(&self.inner, name).map_err(|error| error.at(self.path()))

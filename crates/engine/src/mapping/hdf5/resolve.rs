@@ -16,7 +16,7 @@ impl Group {
     /// The object that `link`, one of this group, leads to.
     ///
     /// # Errors
-    /// A soft or external link that leads nowhere, or around in circles; another file that may
+    /// Storage failed; a soft or external link that leads nowhere, or around in circles; another file that may
     /// not be opened or cannot be; a link of a class that a program registered. That the object
     /// itself cannot be read is no error: it is [`Object::Unknown`].
     pub fn resolve(&self, link: &Link) -> Result<Object> {
@@ -25,7 +25,10 @@ impl Group {
     }
 
     /// The object whose header stands at `address` of the group's file, without a path.
-    pub fn object_at(&self, address: u64) -> Object {
+    ///
+    /// # Errors
+    /// Storage failed. That there is no object that can be read is none: see [`Object::Unknown`].
+    pub fn object_at(&self, address: u64) -> Result<Object> {
         Object::open(self.context(), address, Arc::default())
     }
 
@@ -49,7 +52,7 @@ impl Group {
 fn follow(group: &Group, link: &Link, path: &Arc<str>, left: &mut u32) -> Result<Object> {
     let context = group.context();
     match &link.target {
-        LinkTarget::Hard { address } => Ok(Object::open(context, *address, Arc::clone(path))),
+        LinkTarget::Hard { address } => Object::open(context, *address, Arc::clone(path)),
         LinkTarget::Soft { path: target } => {
             count_link(context, left)?;
             let found = lookup(group, target, left)?;
@@ -62,8 +65,11 @@ fn follow(group: &Group, link: &Link, path: &Arc<str>, left: &mut u32) -> Result
             found.map(|object| object.renamed(path)).ok_or_else(|| not_found(&other, target))
         }
         LinkTarget::User { class, .. } => {
-            let structure = "link message";
-            Err(context.bad_field(structure, group.node().address(), "class", u64::from(*class)))
+            // What such a link means is known to the program alone that defined it.
+            let (feature, value) = ("user-defined class", u64::from(*class));
+            let kind = isotach_format::ErrorKind::Unsupported { feature, value };
+            let (structure, address) = ("link message", group.node().address());
+            Err(context.structure_error(isotach_format::Error { structure, address, kind }))
         }
     }
 }

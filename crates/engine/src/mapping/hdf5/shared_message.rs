@@ -69,11 +69,7 @@ impl Context {
                 u64::from(message_type.0),
             )
         };
-        let shared = self
-            .shared_messages
-            .get_or_init(|| self.open_shared_messages())
-            .as_ref()
-            .map_err(Clone::clone)?;
+        let shared = self.shared_messages.get_or_find(|| self.open_shared_messages())?;
         let table = &shared.as_ref().ok_or_else(missing)?.table;
         let index = table.index_for(message_type.0).ok_or_else(missing)?;
         self.heap(index.heap_address.ok_or_else(missing)?)

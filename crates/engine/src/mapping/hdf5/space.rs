@@ -18,7 +18,7 @@ use isotach_format::hdf5::superblock::BtreeK;
 
 use super::context::{Context, WalkBudget};
 use super::{Dataset, Group, Node};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// First guess at the bytes of any structure.
 const GUESS: u64 = 512;
@@ -64,6 +64,8 @@ pub(super) struct Walk<'c> {
     pieces: Pieces,
     /// Where there are as many pieces, those that touch are made one.
     most_pieces: usize,
+    /// The first error of this walk's own: pieces that cannot be all there.
+    fault: Option<Error>,
 }
 
 /// Pieces that are gathered before they are looked at for the first time.
@@ -72,7 +74,7 @@ const PIECES: usize = 1 << 16;
 impl<'c> Walk<'c> {
     pub(super) fn new(context: &'c Context) -> Self {
         let budget = WalkBudget::new(context);
-        Self { context, budget, pieces: Vec::new(), most_pieces: PIECES }
+        Self { context, budget, pieces: Vec::new(), most_pieces: PIECES, fault: None }
     }
 
     /// All pieces; none where they lie over each other or beyond the file's end, as those of a broken
@@ -86,6 +88,7 @@ impl<'c> Walk<'c> {
     /// # Errors
     /// They lie over each other or beyond the file's end.
     pub(super) fn try_finish(mut self) -> Result<Pieces> {
+        self.fault.take().map_or(Ok(()), Err)?;
         self.join()?;
         Ok(self.pieces)
     }
@@ -98,8 +101,9 @@ impl<'c> Walk<'c> {
             match address.checked_add(len) {
                 Some(behind) if address >= end && behind <= self.context.len() => end = behind,
                 _ => {
-                    let structure = "piece of the file";
-                    return Err(self.context.bad_field(structure, address, "length", len));
+                    let (structure, field) =
+                        ("piece of the file", "length, into another piece or beyond the end,");
+                    return Err(self.context.bad_field(structure, address, field, len));
                 }
             }
         }
@@ -113,8 +117,18 @@ impl<'c> Walk<'c> {
     }
 
     pub(super) fn add(&mut self, structure: &'static str, address: u64, len: u64) -> Result<()> {
+        let added = self.try_add(structure, address, len);
+        if let (Err(error), None) = (&added, &self.fault) {
+            self.fault = Some(error.clone());
+        }
+        added
+    }
+
+    fn try_add(&mut self, structure: &'static str, address: u64, len: u64) -> Result<()> {
         self.budget.spend(self.context, len.max(1), structure, address)?;
-        self.pieces.push((address, len));
+        if len > 0 {
+            self.pieces.push((address, len));
+        }
         if self.pieces.len() < self.most_pieces { Ok(()) } else { self.join() }
     }
 

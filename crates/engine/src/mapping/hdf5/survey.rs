@@ -21,12 +21,15 @@ use isotach_format::hdf5::message::{
 };
 use isotach_format::hdf5::superblock::BtreeK;
 
+use isotach_model::shape;
+
 use super::array::all_chunks;
 use super::header::Header;
 use super::heap_references::HeapReferences;
 use super::space::{Pieces, Walk};
 use super::{Dataset, LinkTarget, Node, Object, Objects};
 use crate::error::{Error, Result};
+use crate::fault::Readable;
 use crate::plan::layout::Placement;
 use crate::read::for_each_piece;
 
@@ -35,14 +38,7 @@ const PAGES: u8 = 1;
 
 /// See [`Objects::used_space`].
 pub(super) fn used_space(objects: &Objects) -> Result<Pieces> {
-    let mut survey = Survey {
-        objects,
-        walk: Walk::new(&objects.context),
-        btree_k: objects.btree_k()?,
-        seen: HashSet::new(),
-        waiting: Vec::new(),
-        collections: BTreeSet::new(),
-    };
+    let mut survey = Survey::new(objects)?;
     survey.superblock()?;
     survey.lead_to(objects.root().node().address());
     while let Some(address) = survey.waiting.pop() {
@@ -50,6 +46,18 @@ pub(super) fn used_space(objects: &Objects) -> Result<Pieces> {
     }
     survey.heap()?;
     survey.walk.try_finish()
+}
+
+/// See [`Objects::check_apart`].
+pub(super) fn check_apart(objects: &Objects) -> Result<()> {
+    let mut survey = Survey::new(objects)?;
+    survey.passes_over = true;
+    survey.superblock().readable()?;
+    survey.lead_to(objects.root().node().address());
+    while let Some(address) = survey.waiting.pop() {
+        survey.structures(address)?;
+    }
+    survey.walk.try_finish().map(drop)
 }
 
 struct Survey<'o> {
@@ -61,9 +69,23 @@ struct Survey<'o> {
     waiting: Vec<u64>,
     /// Global heap collections that something refers to.
     collections: BTreeSet<u64>,
+    /// Whether values that are not in the file are none of its.
+    passes_over: bool,
 }
 
-impl Survey<'_> {
+impl<'o> Survey<'o> {
+    fn new(objects: &'o Objects) -> Result<Self> {
+        Ok(Self {
+            objects,
+            walk: Walk::new(&objects.context),
+            btree_k: objects.btree_k()?,
+            seen: HashSet::new(),
+            waiting: Vec::new(),
+            collections: BTreeSet::new(),
+            passes_over: false,
+        })
+    }
+
     fn superblock(&mut self) -> Result<()> {
         let superblock = self.objects.superblock();
         let encoded = superblock.encode();
@@ -105,7 +127,7 @@ impl Survey<'_> {
 
     fn object(&mut self, address: u64) -> Result<()> {
         let context = &self.objects.context;
-        let object = Object::open(context, address, "".into());
+        let object = Object::open(context, address, "".into())?;
         let node = match &object {
             Object::Unknown(unknown) => return Err(unknown.error.clone()),
             Object::Group(group) => {
@@ -129,6 +151,51 @@ impl Survey<'_> {
         self.blocks(node.header())?;
         self.messages(node.header())?;
         self.attributes(node)
+    }
+
+    /// What of an object is looked at whenever a file is opened for writing. What cannot be read is passed over.
+    fn structures(&mut self, address: u64) -> Result<()> {
+        let context = &self.objects.context;
+        let Some(object) = Object::open(context, address, "".into()).readable()? else {
+            return Ok(());
+        };
+        let Some(node) = object.node() else { return Ok(()) };
+        match &object {
+            Object::Group(group) => {
+                self.walk.links(group, self.btree_k).readable()?;
+                for link in group.links().readable()?.iter().flat_map(|links| links.iter()) {
+                    if let LinkTarget::Hard { address } = link.target {
+                        self.lead_to(address);
+                    }
+                }
+            }
+            Object::Dataset(dataset) => self.places(dataset).readable().map(drop)?,
+            Object::Datatype(_) | Object::Unknown(_) => {}
+        }
+        self.blocks(node.header())?;
+        self.walk.attributes(node).readable().map(drop)
+    }
+
+    /// Where a data set's values are, and the index that leads to them.
+    fn places(&mut self, dataset: &Dataset) -> Result<()> {
+        match &**dataset.layout()? {
+            Layout::Contiguous { address: Some(address), .. } => {
+                let layout = &dataset.array()?.layout;
+                let read = shape::byte_count(&layout.shape, layout.element_size);
+                let read = read.map_or(u64::MAX, |bytes| bytes as u64);
+                self.add_values("values", *address, read.max(dataset.storage_size()?))
+            }
+            Layout::Chunked(layout) => self.chunks(dataset, layout),
+            _ => Ok(()),
+        }
+    }
+
+    fn add_values(&mut self, structure: &'static str, address: u64, bytes: u64) -> Result<()> {
+        let is_there = |end| end <= self.walk.context.len();
+        if self.passes_over && !address.checked_add(bytes).is_some_and(is_there) {
+            return Ok(());
+        }
+        self.walk.add(structure, address, bytes)
     }
 
     /// The blocks of a header.
@@ -218,7 +285,7 @@ impl Survey<'_> {
                 });
                 let bytes =
                     bytes.ok_or_else(|| self.unknown("implicit chunk index at", address))?;
-                self.walk.add("chunks", address, bytes)?;
+                self.add_values("chunks", address, bytes)?;
             }
             index => self.walk.chunk_index(index, address)?,
         }
@@ -227,7 +294,7 @@ impl Survey<'_> {
         }
         let base = self.objects.user_block_bytes();
         all_chunks(dataset, layout)?.for_each(&mut |_, place| {
-            self.walk.add("chunk", place.address.saturating_sub(base), place.stored_bytes)
+            self.add_values("chunk", place.address.saturating_sub(base), place.stored_bytes)
         })
     }
 

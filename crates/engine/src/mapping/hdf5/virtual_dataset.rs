@@ -9,8 +9,8 @@
 //! values, as in libhdf5.
 
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use isotach_format::hdf5::message::dataspace::Dimension;
 use isotach_format::hdf5::message::{Dataspace, Layout};
@@ -25,6 +25,7 @@ use super::other_files::ReferenceKind;
 use super::stored::{NoConversion, element_conversion};
 use super::virtual_selection::{self as selection, Misfit, Pair};
 use crate::error::{Error, ErrorKind, OtherFileReason, Result};
+use crate::mapping::once::Once;
 use crate::plan::layout::{Blocks, VirtualPiece, VirtualSources};
 
 /// Virtual data sets in a row, each a source of the one before.
@@ -70,7 +71,7 @@ impl SourceChain {
 /// The sources of a virtual data set.
 pub(super) struct Sources {
     dataset: Dataset,
-    pieces: OnceLock<Result<Arc<[VirtualPiece]>>>,
+    pieces: Once<Arc<[VirtualPiece]>>,
 }
 
 /// The mappings of a data set; none where it is not virtual.
@@ -102,11 +103,7 @@ pub(super) fn extent(dataset: &Dataset, stored: Dataspace) -> Result<Dataspace> 
             *fewest = end.unwrap_or(0).max(*fewest);
         }
         let Some((number, axis)) = endless(&message.virtual_selection) else { continue };
-        let end = match reach(dataset, message, axis) {
-            Ok(end) => end,
-            Err(error) if is_not_allowed(&error) => return Ok(stored),
-            Err(error) => return Err(error),
-        };
+        let end = reach(dataset, message, axis)?;
         if let Some(reached) = reached.get_mut(number) {
             *reached = Some(end.max(reached.unwrap_or(0)));
         }
@@ -219,10 +216,6 @@ fn is_missing(error: &Error) -> bool {
     }
 }
 
-fn is_not_allowed(error: &Error) -> bool {
-    matches!(error.kind, ErrorKind::OtherFile { reason: OtherFileReason::NotAllowed, .. })
-}
-
 fn broken(context: &Context, file: &str, why: String) -> Error {
     context.other_file_error(file, OtherFileReason::Broken(why))
 }
@@ -231,7 +224,7 @@ impl Sources {
     pub(super) fn new(dataset: &Dataset) -> Self {
         // A handle of its own: the array that `dataset` keeps refers to this.
         let dataset = Dataset::in_chain(dataset.node().clone(), dataset.inner.chain.clone());
-        Self { dataset, pieces: OnceLock::new() }
+        Self { dataset, pieces: Once::new() }
     }
 
     fn find(&self) -> Result<Arc<[VirtualPiece]>> {
@@ -345,6 +338,6 @@ impl Sources {
 
 impl VirtualSources for Sources {
     fn pieces(&self) -> Result<Arc<[VirtualPiece]>> {
-        self.pieces.get_or_init(|| self.dataset.at(self.find())).clone()
+        self.pieces.get_or_find(|| self.dataset.at(self.find())).cloned()
     }
 }

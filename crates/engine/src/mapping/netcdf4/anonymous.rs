@@ -12,6 +12,7 @@ use super::group::GroupData;
 use super::scope::{self, DefinedType};
 use super::{Contents, types};
 use crate::error::Result;
+use crate::fault::Readable;
 
 /// All of them, in the whole file.
 #[derive(Default)]
@@ -23,11 +24,11 @@ pub(super) struct AnonymousTypes {
 impl AnonymousTypes {
     pub(super) fn find(contents: &Contents) -> Result<Self> {
         let mut found = Self::default();
-        for group in contents.groups() {
-            let Ok(members) = group.members() else { continue };
+        for group in contents.groups()? {
+            let Some(members) = group.members().readable()? else { continue };
             for (place, variable) in members.placed_variables() {
                 if let Some(datatype) = scope::unnamed(contents, &group, variable)? {
-                    found.find_or_add(contents, &group, place, datatype);
+                    found.find_or_add(contents, &group, place, datatype)?;
                 }
             }
         }
@@ -39,9 +40,9 @@ impl AnonymousTypes {
         &self,
         contents: &Contents,
         datatype: &Datatype,
-    ) -> Option<Arc<UserType>> {
-        scope::same_in(contents.committed_types(), datatype)
-            .or_else(|| scope::same_in(&self.all, datatype))
+    ) -> Result<Option<Arc<UserType>>> {
+        let committed = scope::same_in(contents.committed_types()?, datatype);
+        Ok(committed.or_else(|| scope::same_in(&self.all, datatype)))
     }
 
     /// Those of a group.
@@ -56,18 +57,22 @@ impl AnonymousTypes {
         group: &Arc<GroupData>,
         place: usize,
         datatype: &Datatype,
-    ) -> Option<Arc<UserType>> {
-        let known = scope::committed(group, datatype).or_else(|| self.type_of(contents, datatype));
+    ) -> Result<Option<Arc<UserType>>> {
+        let known = match scope::committed(group, datatype)? {
+            None => self.type_of(contents, datatype)?,
+            known => known,
+        };
         if known.is_some() {
-            return known;
+            return Ok(known);
         }
         let mut find = |part: &Datatype| self.find_or_add(contents, group, place, part);
-        let mut user = types::user_type(datatype, String::new(), &group.path, &mut find)?;
+        let found = types::user_type(datatype, String::new(), &group.path, &mut find)?;
+        let Some(mut user) = found else { return Ok(None) };
         user.name = format!("_Anonymous{}{}", types::class_name(datatype), self.all.len() + 1);
         let user = Arc::new(user);
         let defined = DefinedType::anonymous(place, datatype, Arc::clone(&user));
         self.by_group.entry(Arc::clone(&group.path)).or_default().push(defined.clone());
         self.all.push(defined);
-        Some(user)
+        Ok(Some(user))
     }
 }

@@ -19,6 +19,7 @@ use super::{Contents, reserved, scope, types};
 use crate::attribute::{Attribute, Source};
 use crate::draft::DraftAttribute;
 use crate::error::Result;
+use crate::fault::Readable;
 use crate::mapping::hdf5::{self, Node};
 
 /// An attribute as HDF5 has it, and its type in netCDF's words.
@@ -46,8 +47,9 @@ pub(super) fn list(
     let attributes = node.attributes()?;
     let mut shown = Vec::with_capacity(attributes.len());
     let is_shown = |attribute: &hdf5::Attribute| !reserved::is_hidden(attribute.name());
-    let shown_ones = attributes.iter().filter(is_shown);
-    shown.extend(shown_ones.map(|attribute| attribute_of(contents, group, node, attribute)));
+    for attribute in attributes.iter().filter(is_shown) {
+        shown.push(attribute_of(contents, group, node, attribute)?);
+    }
     Ok(shown.into())
 }
 
@@ -56,7 +58,7 @@ pub(super) fn list(
 pub(super) fn count(contents: &Contents, group: &Arc<GroupData>, node: &Node) -> Result<usize> {
     let root = contents.root.group.node();
     let indexed = match root.attribute(reserved::PROPERTIES)? {
-        Some(_) => node.indexed_attribute_count().unwrap_or(None),
+        Some(_) => node.indexed_attribute_count().readable()?.flatten(),
         None => None,
     };
     let Some(indexed) = indexed else { return Ok(list(contents, group, node)?.len()) };
@@ -81,7 +83,7 @@ pub(super) fn find(
         None => node.attribute(&normalized(name))?,
         found => found,
     };
-    Ok(found.map(|attribute| attribute_of(contents, group, node, attribute)))
+    found.map(|attribute| attribute_of(contents, group, node, attribute)).transpose()
 }
 
 /// The attributes that the root group has without showing them in the list.
@@ -93,7 +95,7 @@ pub(super) fn special(contents: &Contents, name: &str) -> Result<Option<Attribut
             let node = contents.root.group.node();
             let properties = node.attribute(name)?;
             let found = |properties| attribute_of(contents, &contents.root, node, properties);
-            properties.map(found).map(as_text)
+            properties.map(found).transpose()?.map(as_text).transpose()?
         }
         reserved::IS_NETCDF4 => {
             let is_from_netcdf4 = i32::from(is_from_netcdf4(contents)?);
@@ -107,21 +109,23 @@ pub(super) fn special(contents: &Contents, name: &str) -> Result<Option<Attribut
     })
 }
 
-/// One string of variable length, as some libraries other than libnetcdf write it, as its chars. One that cannot be read
+/// One string of variable length, as some libraries other than libnetcdf write it, as its chars. A damaged one
 /// stays: whoever asks for its value gets the error.
-fn as_text(attribute: Attribute) -> Attribute {
+fn as_text(attribute: Attribute) -> Result<Attribute> {
     if attribute.data_type().atomic() != Some(Atomic::String) {
-        return attribute;
+        return Ok(attribute);
     }
-    let Ok(Values::String(strings)) = attribute.values() else { return attribute };
-    let [Some(text)] = &strings[..] else { return attribute };
+    let Some(Values::String(strings)) = attribute.values().readable()? else {
+        return Ok(attribute);
+    };
+    let [Some(text)] = &strings[..] else { return Ok(attribute) };
     let draft = DraftAttribute {
         name: attribute.name().into(),
         name_room: 0,
         data_type: Atomic::Char.into(),
         values: Arc::new(Values::Char(text.to_vec())),
     };
-    Attribute { source: Source::Draft(draft) }
+    Ok(Attribute { source: Source::Draft(draft) })
 }
 
 /// Did netCDF-4 write the file? Answered as libnetcdf answers `_IsNetcdf4`: by two marks on data
@@ -131,11 +135,11 @@ fn is_from_netcdf4(contents: &Contents) -> Result<bool> {
         return Ok(false);
     }
     let mut marks = 0;
-    for group in contents.groups() {
-        let Ok(members) = group.members() else { continue };
+    for group in contents.groups()? {
+        let Some(members) = group.members().readable()? else { continue };
         for member in members.datasets() {
-            // Attributes that cannot be read are no marks.
-            let Ok(attributes) = member.dataset.node().attributes() else { continue };
+            // Damaged attributes are no marks.
+            let Some(attributes) = member.dataset.node().attributes().readable()? else { continue };
             marks += attributes.iter().filter(|a| reserved::is_mark_of_netcdf4(a.name())).count();
             if marks >= 2 {
                 return Ok(true);
@@ -150,17 +154,17 @@ fn attribute_of(
     group: &Arc<GroupData>,
     node: &Node,
     attribute: hdf5::Attribute,
-) -> Attribute {
+) -> Result<Attribute> {
     let data_type = match (attribute.datatype(), attribute.dataspace()) {
         (Datatype::String { .. }, Dataspace::Null | Dataspace::Scalar) => Atomic::Char.into(),
         (Datatype::String { .. }, _) => Atomic::String.into(),
         (datatype, _) => {
             let committed = attribute.committed_datatype();
             let committed_at = committed.map(|address| (node.file_id(), address));
-            scope::attribute_type(contents, group, datatype, committed_at)
+            scope::attribute_type(contents, group, datatype, committed_at)?
         }
     };
-    Attribute { source: Source::NetCdf4(NetCdf4Attribute { attribute, data_type }) }
+    Ok(Attribute { source: Source::NetCdf4(NetCdf4Attribute { attribute, data_type }) })
 }
 
 impl NetCdf4Attribute {

@@ -38,24 +38,27 @@ pub(super) struct Dim {
 
 impl Dim {
     /// Its number, unique in the file: a scale's depends on all others.
-    fn id(&self, contents: &Contents) -> i32 {
-        let numbered = self.object.and_then(|object| contents.numbering().id(object));
-        numbered.or(self.stated_id).unwrap_or(-1)
+    fn id(&self, contents: &Contents) -> Result<i32> {
+        let numbered = match self.object {
+            Some(object) => contents.numbering()?.id(object),
+            None => None,
+        };
+        Ok(numbered.or(self.stated_id).unwrap_or(-1))
     }
 
     /// The number by which the file means it: its own only where the file gives it none.
-    pub(super) fn stated_id(&self, contents: &Contents) -> i32 {
-        self.stated_id.unwrap_or_else(|| self.id(contents))
+    pub(super) fn stated_id(&self, contents: &Contents) -> Result<i32> {
+        self.stated_id.map_or_else(|| self.id(contents), Ok)
     }
 
     /// Present length: that of an unlimited one is the largest extent of the variables along it.
-    fn present_len(&self, contents: &Contents) -> u64 {
-        match (self.unlimited, self.object, self.owner.upgrade()) {
+    fn present_len(&self, contents: &Contents) -> Result<u64> {
+        Ok(match (self.unlimited, self.object, self.owner.upgrade()) {
             (true, Some(object), Some(owner)) => {
-                owner.extents(contents).get(&object).copied().unwrap_or(0)
+                owner.extents(contents)?.get(&object).copied().unwrap_or(0)
             }
             _ => self.len,
-        }
+        })
     }
 
     /// The dimension as users see it.
@@ -80,7 +83,7 @@ impl DimensionMapping for NetCdf4Dimension {
         &self.dim.group
     }
 
-    fn len(&self) -> u64 {
+    fn len(&self) -> Result<u64> {
         self.dim.present_len(&self.contents)
     }
 
@@ -88,7 +91,7 @@ impl DimensionMapping for NetCdf4Dimension {
         self.dim.unlimited
     }
 
-    fn id(&self) -> i32 {
+    fn id(&self) -> Result<i32> {
         self.dim.id(&self.contents)
     }
 
@@ -107,7 +110,7 @@ pub(super) fn of_variable(
     if named.iter().all(Option::is_some) {
         return Ok(named.iter().flatten().map(Arc::clone).collect());
     }
-    Ok(contents.phony().of_variable(group, variable).unwrap_or_default())
+    Ok(contents.phony()?.of_variable(group, variable).unwrap_or_default())
 }
 
 /// For each axis of `variable`, the dimension that the file says is along it; found once.
@@ -131,9 +134,9 @@ fn find_named(
     if axes.is_empty() {
         return Ok(Vec::new());
     }
-    let scales = attached_scales(variable);
+    let scales = attached_scales(variable)?;
     let scale_at = |axis: usize| scales.as_ref().and_then(|scales| *scales.get(axis)?);
-    let ids = coordinate_ids(variable);
+    let ids = coordinate_ids(variable)?;
     let mut found = Vec::with_capacity(axes.len());
     for axis in 0..axes.len() {
         let id = ids.as_ref().and_then(|ids| ids.get(axis).copied());
@@ -142,7 +145,7 @@ fn find_named(
             None => None,
         };
         found.push(match (id, attached) {
-            (Some(id), Some(dim)) if dim.stated_id(contents) == id => Some(dim),
+            (Some(id), Some(dim)) if dim.stated_id(contents)? == id => Some(dim),
             (Some(id), attached) => find_by_id(contents, group, id)?.or(attached),
             (None, attached) => attached,
         });
@@ -152,11 +155,9 @@ fn find_named(
 
 /// For each axis, the address of the scale that is attached to it (the last, where there are
 /// several, as libnetcdf has it); `None` where nothing is attached to any.
-fn attached_scales(variable: &Member) -> Option<Vec<Option<u64>>> {
-    let Values::Sequence(axes) = variable.attribute(reserved::DIMENSION_LIST)?.values().ok()?
-    else {
-        return None;
-    };
+fn attached_scales(variable: &Member) -> Result<Option<Vec<Option<u64>>>> {
+    let list = variable.attribute_values(reserved::DIMENSION_LIST)?;
+    let Some(Values::Sequence(axes)) = list else { return Ok(None) };
     let last = |axis: &Values| match axis {
         Values::Bytes { size, bytes } if (1..=8).contains(size) => {
             let reference = bytes.chunks_exact(*size).next_back()?;
@@ -166,15 +167,15 @@ fn attached_scales(variable: &Member) -> Option<Vec<Option<u64>>> {
         }
         _ => None,
     };
-    Some(axes.iter().map(last).collect())
+    Ok(Some(axes.iter().map(last).collect()))
 }
 
 /// The ids of its dimensions where the file has them.
-fn coordinate_ids(variable: &Member) -> Option<Vec<i32>> {
-    match variable.attribute(reserved::COORDINATES)?.values().ok()? {
-        Values::I32(ids) if ids.len() == variable.axes().len() => Some(ids),
+fn coordinate_ids(variable: &Member) -> Result<Option<Vec<i32>>> {
+    Ok(match variable.attribute_values(reserved::COORDINATES)? {
+        Some(Values::I32(ids)) if ids.len() == variable.axes().len() => Some(ids),
         _ => None,
-    }
+    })
 }
 
 /// The dimension of a scale: in the group, in one above it, or, as no library writes it, anywhere.
@@ -188,18 +189,18 @@ fn find_scale(
             return Ok(Some(dim));
         }
     }
-    Ok(contents.numbering().scale(object))
+    Ok(contents.numbering()?.scale(object))
 }
 
 fn find_by_id(contents: &Contents, group: &Arc<GroupData>, id: i32) -> Result<Option<Arc<Dim>>> {
     for group in group.with_ancestors() {
         for dim in group.members()?.scales() {
-            if dim.stated_id(contents) == id {
+            if dim.stated_id(contents)? == id {
                 return Ok(Some(Arc::clone(dim)));
             }
         }
     }
-    Ok(contents.numbering().by_id(id))
+    Ok(contents.numbering()?.by_id(id))
 }
 
 /// netCDF says "unlimited" with the length 0, so that no other dimension can have it.

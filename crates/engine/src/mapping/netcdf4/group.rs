@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, MutexGuard, PoisonError, Weak};
 
 use isotach_model::UserType;
 use isotach_model::names::normalized;
@@ -15,10 +15,12 @@ use super::{Contents, GROUP_DEPTH, ObjectId, attribute, extents, reserved, scope
 use crate::attribute::Attribute;
 use crate::dimension::Dimension;
 use crate::error::{Error, ErrorKind, Result};
+use crate::fault::Readable;
 use crate::file::LeftOut;
 use crate::mapping::hdf5::{self, Dataset, Link, LinkTarget, Object};
 use crate::mapping::once::Once;
 use crate::mapping::{GroupMapping, VariableMapping};
+use crate::sync::Mutex;
 
 /// Links that are looked through, the oldest first, before all of a group's are read to find the
 /// name of a scale: programs define dimensions before variables.
@@ -37,7 +39,7 @@ pub(super) struct GroupData {
     members: Once<Members>,
     names_by_address: Once<HashMap<u64, Arc<str>>>,
     types: Once<Arc<[DefinedType]>>,
-    extents: OnceLock<HashMap<ObjectId, u64>>,
+    extents: Once<HashMap<ObjectId, u64>>,
     has_phony_dimensions: Once<bool>,
 }
 
@@ -80,7 +82,7 @@ impl GroupData {
             opened: Mutex::default(),
             names_by_address: Once::new(),
             types: Once::new(),
-            extents: OnceLock::new(),
+            extents: Once::new(),
             has_phony_dimensions: Once::new(),
         }
     }
@@ -97,19 +99,19 @@ impl GroupData {
     }
 
     /// The group and all below it, each before those below it.
-    pub(super) fn with_descendants(self: &Arc<Self>) -> Vec<Arc<Self>> {
+    pub(super) fn with_descendants(self: &Arc<Self>) -> Result<Vec<Arc<Self>>> {
         let mut found = Vec::new();
         let mut waiting = vec![Arc::clone(self)];
         while let Some(group) = waiting.pop() {
-            // A group that cannot be read has nothing below it that could be found.
-            if let Ok(members) = group.members() {
+            // A damaged group has nothing below it that could be found.
+            if let Some(members) = group.members().readable()? {
                 let below = waiting.len();
                 waiting.extend(members.groups().map(Arc::clone));
                 waiting[below..].reverse();
             }
             found.push(group);
         }
-        found
+        Ok(found)
     }
 
     /// All that it holds.
@@ -131,7 +133,9 @@ impl GroupData {
         }
         let address = group.node().address();
         if self.with_ancestors().any(|above| above.object() == object_id(group.node())) {
-            let kind = isotach_format::ErrorKind::Cycle;
+            // HDF5 allows that, netCDF does not.
+            let feature = "a group inside itself, at";
+            let kind = isotach_format::ErrorKind::Unsupported { feature, value: address };
             let structure = isotach_format::Error { structure: "group", address, kind };
             return Err(self.error(ErrorKind::Structure(structure)));
         }
@@ -206,11 +210,11 @@ impl GroupData {
     /// The name that the scale at `address` gives itself, where that is the name of the only link
     /// that leads to it. (A dimension that is not a variable has none.)
     fn own_name_of(&self, address: u64) -> Result<Option<Arc<str>>> {
-        let object = self.group.object_at(address);
+        let object = self.group.object_at(address)?;
         let Some(node) = object.node().filter(|node| node.reference_count() == 1) else {
             return Ok(None);
         };
-        let Some(name) = member::scale_name(node) else { return Ok(None) };
+        let Some(name) = member::scale_name(node)? else { return Ok(None) };
         let link = self.group.link(&name)?;
         let link = link.filter(|link| link.target == LinkTarget::Hard { address });
         Ok(link.map(|link| Arc::clone(link.name())))
@@ -234,8 +238,8 @@ impl GroupData {
     /// The data set called `link_name`; `None` also where it cannot be shown.
     fn dataset(self: &Arc<Self>, link_name: &str) -> Result<Option<Arc<Member>>> {
         let Some(link) = self.group.link(link_name)? else { return Ok(None) };
-        match self.group.resolve(&link) {
-            Ok(Object::Dataset(dataset)) => Ok(self.member(link.name(), dataset).ok()),
+        match self.group.resolve(&link).readable()? {
+            Some(Object::Dataset(dataset)) => self.member(link.name(), dataset).readable(),
             _ => Ok(None),
         }
     }
@@ -246,8 +250,8 @@ impl GroupData {
             return Ok(known);
         }
         let Some(link) = self.group.link(name)? else { return Ok(None) };
-        match self.group.resolve(&link) {
-            Ok(Object::Group(group)) => Ok(self.child(link.name(), group).ok()),
+        match self.group.resolve(&link).readable()? {
+            Some(Object::Group(group)) => self.child(link.name(), group).readable(),
             _ => Ok(None),
         }
     }
@@ -258,8 +262,11 @@ impl GroupData {
     }
 
     /// How far the variables along each unlimited dimension reach, here and below.
-    pub(super) fn extents(self: &Arc<Self>, contents: &Contents) -> &HashMap<ObjectId, u64> {
-        self.extents.get_or_init(|| extents::find(contents, self))
+    pub(super) fn extents(
+        self: &Arc<Self>,
+        contents: &Contents,
+    ) -> Result<&HashMap<ObjectId, u64>> {
+        self.extents.get_or_find(|| extents::find(contents, self))
     }
 
     fn opened(&self) -> MutexGuard<'_, Opened> {
@@ -297,7 +304,7 @@ impl NetCdf4Group {
     fn dims(&self) -> Result<Vec<Arc<Dim>>> {
         let mut dims: Vec<Arc<Dim>> = self.data.members()?.scales().map(Arc::clone).collect();
         if self.has_phony_dimensions()? {
-            dims.extend(self.contents.phony().of_group(&self.data).iter().cloned());
+            dims.extend(self.contents.phony()?.of_group(&self.data).iter().cloned());
         }
         Ok(dims)
     }
@@ -328,8 +335,10 @@ impl GroupMapping for NetCdf4Group {
     }
 
     fn dimensions(&self) -> Result<Arc<[Dimension]>> {
-        let mut dims = self.dims()?;
-        dims.sort_by_key(|dim| dim.stated_id(&self.contents));
+        let numbered = |dim: Arc<Dim>| Ok((dim.stated_id(&self.contents)?, dim));
+        let mut dims = self.dims()?.into_iter().map(numbered).collect::<Result<Vec<_>>>()?;
+        dims.sort_by_key(|(id, _)| *id);
+        let dims: Vec<Arc<Dim>> = dims.into_iter().map(|(_, dim)| dim).collect();
         Ok(self.shown(&dims))
     }
 
@@ -369,10 +378,9 @@ impl GroupMapping for NetCdf4Group {
             None => self.data.variable(&normalized(name))?,
             found => found,
         };
-        Ok(found.map(|member| {
-            let variable = NetCdf4Variable::new(&self.contents, &self.data, member);
-            Arc::new(variable) as Arc<dyn VariableMapping>
-        }))
+        let Some(member) = found else { return Ok(None) };
+        let variable = NetCdf4Variable::new(&self.contents, &self.data, member)?;
+        Ok(Some(Arc::new(variable) as Arc<dyn VariableMapping>))
     }
 
     fn group_names(&self) -> Result<Arc<[Arc<str>]>> {

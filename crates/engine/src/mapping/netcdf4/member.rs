@@ -1,19 +1,20 @@
 //! What stands in a group: data sets that are variables or dimensions or both, groups, types.
 
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use isotach_format::hdf5::message::Dataspace;
 use isotach_format::hdf5::message::dataspace::Dimension as Axis;
 use isotach_format::hdf5::message::datatype::Datatype;
-use isotach_model::{Atomic, DataType, Values};
+use isotach_model::{DataType, Values};
 
 use super::dimension::{self, Dim};
 use super::group::GroupData;
 use super::{Contents, ObjectId, reserved, scope};
 use crate::error::{DefinitionFault, Error, ErrorKind, Result};
+use crate::fault::Readable;
 use crate::file::LeftOut;
-use crate::mapping::hdf5::{self, Dataset, Link, Node, Object};
+use crate::mapping::hdf5::{Dataset, Link, Node, Object};
 use crate::mapping::once::Once;
 use crate::parallel;
 use crate::variable::StorageInfo;
@@ -31,7 +32,7 @@ pub(super) struct Member {
     pub(super) scale: Option<Arc<Dim>>,
     pub(super) is_variable: bool,
     axes: Vec<Axis>,
-    data_type: OnceLock<DataType>,
+    data_type: Once<DataType>,
     /// For each axis, the dimension that the file says is along it.
     pub(super) named: Once<Vec<Option<Arc<Dim>>>>,
     pub(super) storage: Once<Arc<StorageInfo>>,
@@ -41,7 +42,7 @@ impl Member {
     /// The data set to which the link `link_name` of `group` leads.
     ///
     /// # Errors
-    /// Its type or its shape cannot be read.
+    /// Its type or its shape cannot be read, or storage failed.
     pub(super) fn new(
         group: &Arc<GroupData>,
         link_name: &Arc<str>,
@@ -54,10 +55,14 @@ impl Member {
             dataspace => dataspace.dimensions().to_vec(),
         };
         let node = dataset.node();
-        let scale = axes.first().filter(|_| is_scale(node)).map(|&axis| {
-            dimension::of_scale(group, link_name, object_id(node), axis, dimension_id(node))
-        });
-        let is_variable = scale.is_none() || !is_only_dimension(node);
+        let scale = match axes.first() {
+            Some(&axis) if is_scale(node)? => {
+                let id = dimension_id(node)?;
+                Some(dimension::of_scale(group, link_name, object_id(node), axis, id))
+            }
+            _ => None,
+        };
+        let is_variable = scale.is_none() || !is_only_dimension(node)?;
         let name = match link_name.strip_prefix(reserved::NOT_A_COORDINATE) {
             Some(name) if !name.is_empty() => name.into(),
             _ => Arc::clone(link_name),
@@ -69,23 +74,25 @@ impl Member {
             scale,
             is_variable,
             axes,
-            data_type: OnceLock::new(),
+            data_type: Once::new(),
             named: Once::new(),
             storage: Once::new(),
         })
     }
 
     /// Its type in netCDF's words, as a variable of `group`.
-    pub(super) fn data_type(&self, contents: &Contents, group: &Arc<GroupData>) -> &DataType {
-        self.data_type.get_or_init(|| {
-            // Whoever found the variable has decoded its type.
-            let (Ok(datatype), Ok(committed)) =
-                (self.dataset.datatype(), self.dataset.committed_datatype())
-            else {
-                return Atomic::Char.into();
-            };
+    ///
+    /// # Errors
+    /// Storage failed while user-defined types were looked for.
+    pub(super) fn data_type(
+        &self,
+        contents: &Contents,
+        group: &Arc<GroupData>,
+    ) -> Result<&DataType> {
+        self.data_type.get_or_find(|| {
+            let committed = self.dataset.committed_datatype()?;
             let committed_at = committed.map(|address| (self.file_id(), address));
-            scope::variable_type(contents, group, datatype, committed_at)
+            scope::variable_type(contents, group, self.dataset.datatype()?, committed_at)
         })
     }
 
@@ -94,9 +101,9 @@ impl Member {
         &self.axes
     }
 
-    /// One of its attributes; one that cannot be read is as good as none.
-    pub(super) fn attribute(&self, name: &str) -> Option<hdf5::Attribute> {
-        self.dataset.node().attribute(name).ok()?
+    /// The values of one of its attributes; one that is damaged or not supported is as good as none.
+    pub(super) fn attribute_values(&self, name: &str) -> Result<Option<Values>> {
+        attribute_values(self.dataset.node(), name)
     }
 
     pub(super) fn file_id(&self) -> u64 {
@@ -109,40 +116,52 @@ pub(super) fn object_id(node: &Node) -> ObjectId {
     (node.file_id(), node.address())
 }
 
-fn is_scale(node: &Node) -> bool {
-    text_of(node, reserved::CLASS).is_some_and(|class| class == reserved::DIMENSION_SCALE)
+fn is_scale(node: &Node) -> Result<bool> {
+    let class = text_of(node, reserved::CLASS)?;
+    Ok(class.is_some_and(|class| class == reserved::DIMENSION_SCALE))
 }
 
-fn is_only_dimension(node: &Node) -> bool {
-    text_of(node, reserved::NAME)
-        .is_some_and(|name| name.starts_with(reserved::DIMENSION_WITHOUT_VARIABLE))
+fn is_only_dimension(node: &Node) -> Result<bool> {
+    let name = text_of(node, reserved::NAME)?;
+    Ok(name.is_some_and(|name| name.starts_with(reserved::DIMENSION_WITHOUT_VARIABLE)))
 }
 
 /// The name that a scale gives itself; `None` where it says that it has none.
-pub(super) fn scale_name(node: &Node) -> Option<String> {
+pub(super) fn scale_name(node: &Node) -> Result<Option<String>> {
     let name = text_of(node, reserved::NAME)?;
-    let has_name = !name.starts_with(reserved::DIMENSION_WITHOUT_VARIABLE);
-    has_name.then(|| String::from_utf8(name).ok()).flatten()
+    let named = name.filter(|name| !name.starts_with(reserved::DIMENSION_WITHOUT_VARIABLE));
+    Ok(named.and_then(|name| String::from_utf8(name).ok()))
 }
 
-fn dimension_id(node: &Node) -> Option<i32> {
-    let attribute = node.attribute(reserved::DIMENSION_ID).ok()??;
-    match attribute.values().ok()? {
-        Values::I32(ids) => ids.first().copied(),
+fn dimension_id(node: &Node) -> Result<Option<i32>> {
+    Ok(match attribute_values(node, reserved::DIMENSION_ID)? {
+        Some(Values::I32(ids)) => ids.first().copied(),
         _ => None,
+    })
+}
+
+fn attribute_values(node: &Node, name: &str) -> Result<Option<Values>> {
+    match node.attribute(name).readable()?.flatten() {
+        Some(attribute) => attribute.values().readable(),
+        None => Ok(None),
     }
 }
 
 /// The text of an attribute up to its first zero byte.
-fn text_of(node: &Node, name: &str) -> Option<Vec<u8>> {
-    let attribute = node.attribute(name).ok()??;
+fn text_of(node: &Node, name: &str) -> Result<Option<Vec<u8>>> {
+    let Some(attribute) = node.attribute(name).readable()?.flatten() else { return Ok(None) };
     let bytes = match attribute.datatype() {
-        Datatype::String { size, .. } => attribute.data().get(..*size as usize)?.to_vec(),
-        Datatype::VariableString { .. } => attribute.values().ok()?.as_text()?.to_vec(),
-        _ => return None,
+        Datatype::String { size, .. } => attribute.data().get(..*size as usize).map(<[u8]>::to_vec),
+        Datatype::VariableString { .. } => {
+            attribute.values().readable()?.and_then(|text| text.as_text().map(<[u8]>::to_vec))
+        }
+        _ => None,
     };
-    let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
-    Some(bytes[..end].to_vec())
+    Ok(bytes.map(|mut bytes| {
+        let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
+        bytes.truncate(end);
+        bytes
+    }))
 }
 
 /// A committed type, and its place among the links of its group.
@@ -157,8 +176,10 @@ pub(super) struct CommittedType {
 fn object(group: &GroupData, link: &Link) -> Result<Object> {
     let object = group.group.resolve(link)?;
     if let Object::Dataset(dataset) = &object {
-        // Now, while the header is at hand. Errors come where they are.
-        let _ = (dataset.datatype(), dataset.dataspace(), dataset.node().attributes());
+        // Now, while the header is at hand. What is broken says so where it is asked for.
+        dataset.datatype().readable()?;
+        dataset.dataspace().readable()?;
+        dataset.node().attributes()?;
     }
     Ok(object)
 }
@@ -206,10 +227,9 @@ impl Members {
         };
         let objects = look_at_each(group, &links, |link| object(group, link));
         for ((place, link), object) in links.iter().enumerate().zip(objects) {
-            if let Err(reason) = object.and_then(|object| members.add(group, place, link, object)) {
-                let path = group.group.child_path(link.name()).as_ref().to_owned();
-                members.left_out.push(LeftOut { path, reason });
-            }
+            let added = object.and_then(|object| members.add(group, place, link, object));
+            let path = || group.group.child_path(link.name()).as_ref().to_owned();
+            added.or_leave_out(path, &mut members.left_out)?;
         }
         for error in group.group.link_errors()?.iter() {
             let path = group.path.as_ref().to_owned();

@@ -32,7 +32,8 @@ mod tests;
 mod types;
 mod variable;
 
-use std::sync::{Arc, OnceLock};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use self::anonymous::AnonymousTypes;
 pub(crate) use self::attribute::NetCdf4Attribute;
@@ -71,10 +72,10 @@ type ObjectId = (u64, u64);
 struct Contents {
     objects: Objects,
     root: Arc<GroupData>,
-    is_classic: OnceLock<Result<bool>>,
-    numbering: OnceLock<Numbering>,
-    phony: OnceLock<PhonyDimensions>,
-    committed: OnceLock<Vec<DefinedType>>,
+    is_classic: Once<bool>,
+    numbering: Once<Numbering>,
+    phony: Once<PhonyDimensions>,
+    committed: Once<Vec<DefinedType>>,
     anonymous: Once<AnonymousTypes>,
 }
 
@@ -83,17 +84,21 @@ struct NetCdf4File {
 }
 
 /// Opens what `reader` delivers as an HDF5 file: reads the superblock and the root group's header.
-pub(crate) fn open(reader: MetadataReader, options: &OpenOptions) -> Result<Arc<dyn FileMapping>> {
+pub(crate) fn open(
+    reader: MetadataReader,
+    options: &OpenOptions,
+    path: Option<Arc<PathBuf>>,
+) -> Result<Arc<dyn FileMapping>> {
     let paths = GROUP_PATHS + reader.file_len() / GROUP_BYTES;
-    let objects = Objects::open(reader, options)?;
+    let objects = Objects::open_at(reader, options, path)?;
     let root = Arc::new(GroupData::root(objects.root().clone(), objects.file_name(), paths));
     let contents = Contents {
         objects,
         root,
-        is_classic: OnceLock::new(),
-        numbering: OnceLock::new(),
-        phony: OnceLock::new(),
-        committed: OnceLock::new(),
+        is_classic: Once::new(),
+        numbering: Once::new(),
+        phony: Once::new(),
+        committed: Once::new(),
         anonymous: Once::new(),
     };
     Ok(Arc::new(NetCdf4File { contents: Arc::new(contents) }))
@@ -111,6 +116,10 @@ impl FileMapping for NetCdf4File {
         })
     }
 
+    fn keep_all(&self) {
+        self.contents.objects.keep_all();
+    }
+
     fn hdf5(&self) -> Option<&Objects> {
         Some(&self.contents.objects)
     }
@@ -120,20 +129,20 @@ impl Contents {
     /// True where the file says that it keeps to the classic model.
     fn is_classic(&self) -> Result<bool> {
         let find = || Ok(self.root.group.node().attribute(reserved::CLASSIC_MODEL)?.is_some());
-        self.is_classic.get_or_init(find).clone()
+        self.is_classic.get_or_find(find).copied()
     }
 
-    fn numbering(&self) -> &Numbering {
-        self.numbering.get_or_init(|| Numbering::find(self))
+    fn numbering(&self) -> Result<&Numbering> {
+        self.numbering.get_or_find(|| Numbering::find(self))
     }
 
-    fn phony(&self) -> &PhonyDimensions {
-        self.phony.get_or_init(|| PhonyDimensions::find(self))
+    fn phony(&self) -> Result<&PhonyDimensions> {
+        self.phony.get_or_find(|| PhonyDimensions::find(self))
     }
 
     /// The committed types of all groups.
-    fn committed_types(&self) -> &[DefinedType] {
-        self.committed.get_or_init(|| scope::of_all_groups(self))
+    fn committed_types(&self) -> Result<&[DefinedType]> {
+        self.committed.get_or_find(|| scope::of_all_groups(self)).map(Vec::as_slice)
     }
 
     fn anonymous(&self) -> Result<&AnonymousTypes> {
@@ -141,7 +150,7 @@ impl Contents {
     }
 
     /// All groups, each before those below it.
-    fn groups(&self) -> Vec<Arc<GroupData>> {
+    fn groups(&self) -> Result<Vec<Arc<GroupData>>> {
         self.root.with_descendants()
     }
 }

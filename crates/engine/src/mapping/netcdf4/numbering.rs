@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use super::dimension::Dim;
 use super::{Contents, ObjectId};
+use crate::error::Result;
+use crate::fault::Readable;
 
 /// All scales of the file.
 pub(super) struct Numbering {
@@ -17,12 +19,12 @@ pub(super) struct Numbering {
 }
 
 impl Numbering {
-    pub(super) fn find(contents: &Contents) -> Self {
+    pub(super) fn find(contents: &Contents) -> Result<Self> {
         let mut numbering = Self { scales: HashMap::new(), by_id: HashMap::new(), next: 0 };
         let mut taken = Vec::new();
-        for group in contents.groups() {
-            // A group that cannot be read has no dimensions, and the others keep theirs.
-            for dim in group.members().iter().flat_map(|members| members.scales()) {
+        for group in contents.groups()? {
+            // A damaged group has no dimensions, and the others keep theirs.
+            for dim in group.members().readable()?.iter().flat_map(|members| members.scales()) {
                 let id = dim.stated_id.unwrap_or(numbering.next);
                 match numbering.by_id.get(&id) {
                     Some(other) if other.object != dim.object => taken.push(Arc::clone(dim)),
@@ -33,7 +35,7 @@ impl Numbering {
         for dim in taken {
             numbering.add(&dim, numbering.next);
         }
-        numbering
+        Ok(numbering)
     }
 
     fn add(&mut self, dim: &Arc<Dim>, id: i32) {

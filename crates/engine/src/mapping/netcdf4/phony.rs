@@ -15,6 +15,8 @@ use super::Contents;
 use super::dimension::{self, Dim};
 use super::group::GroupData;
 use super::member::Member;
+use crate::error::Result;
+use crate::fault::Readable;
 
 /// The path of a variable's group, and the name of its link.
 type VariableKey = (Arc<str>, Arc<str>);
@@ -27,31 +29,32 @@ pub(super) struct PhonyDimensions {
 }
 
 impl PhonyDimensions {
-    pub(super) fn find(contents: &Contents) -> Self {
-        let next = contents.numbering().next;
+    pub(super) fn find(contents: &Contents) -> Result<Self> {
+        let next = contents.numbering()?.next;
         let mut phony = Self { next, by_group: HashMap::new(), by_variable: HashMap::new() };
         for foreign in [false, true] {
-            phony.walk(contents, &contents.root, foreign);
+            phony.walk(contents, &contents.root, foreign)?;
         }
-        phony
+        Ok(phony)
     }
 
     /// As deep as groups are nested, which is bounded where they are opened.
-    fn walk(&mut self, contents: &Contents, group: &Arc<GroupData>, foreign: bool) {
-        let Ok(members) = group.members() else { return };
+    fn walk(&mut self, contents: &Contents, group: &Arc<GroupData>, foreign: bool) -> Result<()> {
+        let Some(members) = group.members().readable()? else { return Ok(()) };
         for child in members.groups() {
-            self.walk(contents, child, foreign);
+            self.walk(contents, child, foreign)?;
         }
         for variable in members.variables() {
-            // One whose dimensions cannot be found has those of its shape.
-            let named = dimension::named_dimensions(contents, group, variable);
-            let named = named.map_or_else(|_| vec![None; variable.axes().len()], <[_]>::to_vec);
+            // One whose dimensions are damaged has those of its shape.
+            let named = dimension::named_dimensions(contents, group, variable).readable()?;
+            let named = named.map_or_else(|| vec![None; variable.axes().len()], <[_]>::to_vec);
             if named.iter().any(Option::is_none)
-                && variable.data_type(contents, group).is_foreign() == foreign
+                && variable.data_type(contents, group)?.is_foreign() == foreign
             {
                 self.add_variable(group, members.scales(), variable, &named, foreign);
             }
         }
+        Ok(())
     }
 
     fn add_variable<'a>(

@@ -13,6 +13,7 @@ use super::group::GroupData;
 use super::member::{CommittedType, Member};
 use super::{Contents, ObjectId, reserved, types};
 use crate::error::Result;
+use crate::fault::Readable;
 
 /// A user-defined type and the HDF5 type that it is.
 #[derive(Clone)]
@@ -37,8 +38,11 @@ pub(super) fn define(group: &Arc<GroupData>) -> Result<Arc<[DefinedType]>> {
     let mut defined: Vec<DefinedType> = Vec::new();
     for committed in group.members()?.types() {
         let CommittedType { place, name, object, datatype } = committed;
-        let mut find = |part: &Datatype| same_in(&defined, part).or_else(|| inherited(group, part));
-        let user = types::user_type(datatype, name.as_ref().to_owned(), &group.path, &mut find);
+        let mut find = |part: &Datatype| match same_in(&defined, part) {
+            None => inherited(group, part),
+            same => Ok(same),
+        };
+        let user = types::user_type(datatype, name.as_ref().to_owned(), &group.path, &mut find)?;
         if let Some(user) = user {
             defined.push(DefinedType {
                 place: *place,
@@ -58,14 +62,30 @@ pub(super) fn same_in(defined: &[DefinedType], datatype: &Datatype) -> Option<Ar
 }
 
 /// The type of a group above that is the same, the root's first.
-fn inherited(group: &Arc<GroupData>, datatype: &Datatype) -> Option<Arc<UserType>> {
+fn inherited(group: &Arc<GroupData>, datatype: &Datatype) -> Result<Option<Arc<UserType>>> {
     let above: Vec<_> = group.with_ancestors().skip(1).collect();
-    above.iter().rev().find_map(|group| same_in(group.committed_types().ok()?, datatype))
+    for group in above.iter().rev() {
+        if let Some(same) = same_in_group(group, datatype)? {
+            return Ok(Some(same));
+        }
+    }
+    Ok(None)
+}
+
+/// The first type of a group that is the same; a damaged group has none.
+fn same_in_group(group: &Arc<GroupData>, datatype: &Datatype) -> Result<Option<Arc<UserType>>> {
+    Ok(group.committed_types().readable()?.and_then(|types| same_in(types, datatype)))
 }
 
 /// The committed type that stands for `datatype` in `group`.
-pub(super) fn committed(group: &Arc<GroupData>, datatype: &Datatype) -> Option<Arc<UserType>> {
-    inherited(group, datatype).or_else(|| same_in(group.committed_types().ok()?, datatype))
+pub(super) fn committed(
+    group: &Arc<GroupData>,
+    datatype: &Datatype,
+) -> Result<Option<Arc<UserType>>> {
+    match inherited(group, datatype)? {
+        None => same_in_group(group, datatype),
+        same => Ok(same),
+    }
 }
 
 /// The committed type at an address: of the group, of one above it, or of any other.
@@ -73,14 +93,32 @@ fn at_address(
     contents: &Contents,
     group: &Arc<GroupData>,
     object: ObjectId,
-) -> Option<Arc<UserType>> {
-    let in_group = |group: &Arc<GroupData>| {
-        let types = group.committed_types().ok()?;
-        let found = types.iter().find(|defined| defined.object == Some(object))?;
-        Some(Arc::clone(&found.user))
+) -> Result<Option<Arc<UserType>>> {
+    let in_group = |group: &Arc<GroupData>| -> Result<Option<Arc<UserType>>> {
+        let Some(types) = group.committed_types().readable()? else { return Ok(None) };
+        let found = types.iter().find(|defined| defined.object == Some(object));
+        Ok(found.map(|found| Arc::clone(&found.user)))
     };
-    let nearby = group.with_ancestors().find_map(|group| in_group(&group));
-    nearby.or_else(|| contents.groups().iter().find_map(in_group))
+    for group in group.with_ancestors() {
+        if let Some(found) = in_group(&group)? {
+            return Ok(Some(found));
+        }
+    }
+    for group in contents.groups()? {
+        if let Some(found) = in_group(&group)? {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
+}
+
+/// [`at_address`], where there is an address.
+fn at_some_address(
+    contents: &Contents,
+    group: &Arc<GroupData>,
+    object: Option<ObjectId>,
+) -> Result<Option<Arc<UserType>>> {
+    object.map_or(Ok(None), |object| at_address(contents, group, object))
 }
 
 /// The type of a variable of `group`.
@@ -89,16 +127,22 @@ pub(super) fn variable_type(
     group: &Arc<GroupData>,
     datatype: &Datatype,
     committed_at: Option<ObjectId>,
-) -> DataType {
+) -> Result<DataType> {
     if !types::needs_name(datatype) {
         // Only a type with a name could have parts with names.
-        return types::data_type(datatype, &mut |_| None);
+        return types::data_type(datatype, &mut |_| Ok(None));
     }
-    if let Some(user) = committed_at.and_then(|object| at_address(contents, group, object)) {
-        return DataType::User(user);
+    if let Some(user) = at_some_address(contents, group, committed_at)? {
+        return Ok(DataType::User(user));
     }
     types::data_type(datatype, &mut |part| {
-        committed(group, part).or_else(|| contents.anonymous().ok()?.type_of(contents, part))
+        if let Some(user) = committed(group, part)? {
+            return Ok(Some(user));
+        }
+        match contents.anonymous().readable()? {
+            Some(anonymous) => anonymous.type_of(contents, part),
+            None => Ok(None),
+        }
     })
 }
 
@@ -110,22 +154,24 @@ pub(super) fn attribute_type(
     group: &Arc<GroupData>,
     datatype: &Datatype,
     committed_at: Option<ObjectId>,
-) -> DataType {
-    match committed_at.and_then(|object| at_address(contents, group, object)) {
-        Some(user) => DataType::User(user),
-        None => types::data_type(datatype, &mut |part| {
-            committed(group, part).or_else(|| in_any_group(contents, part))
+) -> Result<DataType> {
+    match at_some_address(contents, group, committed_at)? {
+        Some(user) => Ok(DataType::User(user)),
+        None => types::data_type(datatype, &mut |part| match committed(group, part)? {
+            None => in_any_group(contents, part),
+            user => Ok(user),
         }),
     }
 }
 
 /// The first committed type of the file that is the same. h5py's booleans are committed nowhere, and not
 /// worth reading all groups of a file that says nothing of netCDF.
-fn in_any_group(contents: &Contents, datatype: &Datatype) -> Option<Arc<UserType>> {
-    if is_boolean(datatype) {
-        contents.root.group.node().attribute(reserved::PROPERTIES).ok()??;
+fn in_any_group(contents: &Contents, datatype: &Datatype) -> Result<Option<Arc<UserType>>> {
+    let properties = || contents.root.group.node().attribute(reserved::PROPERTIES).readable();
+    if is_boolean(datatype) && properties()?.flatten().is_none() {
+        return Ok(None);
     }
-    same_in(contents.committed_types(), datatype)
+    Ok(same_in(contents.committed_types()?, datatype))
 }
 
 /// Whether it is what h5py makes of NumPy's booleans.
@@ -136,9 +182,14 @@ fn is_boolean(datatype: &Datatype) -> bool {
 }
 
 /// The committed types of all groups, each group's before those of the groups below it.
-pub(super) fn of_all_groups(contents: &Contents) -> Vec<DefinedType> {
-    let types = |group: &Arc<GroupData>| Some(group.committed_types().ok()?.to_vec());
-    contents.groups().iter().filter_map(types).flatten().collect()
+pub(super) fn of_all_groups(contents: &Contents) -> Result<Vec<DefinedType>> {
+    let mut all = Vec::new();
+    for group in contents.groups()? {
+        if let Some(types) = group.committed_types().readable()? {
+            all.extend_from_slice(types);
+        }
+    }
+    Ok(all)
 }
 
 /// All types of a group: those that are committed, and those that only its variables have.
@@ -167,7 +218,7 @@ pub(super) fn unnamed<'v>(
     }
     let committed = variable.dataset.committed_datatype()?;
     let object = committed.map(|address| (variable.file_id(), address));
-    let named = object.and_then(|object| at_address(contents, group, object));
+    let named = at_some_address(contents, group, object)?;
     Ok(named.is_none().then_some(datatype))
 }
 
@@ -175,7 +226,7 @@ pub(super) fn unnamed<'v>(
 fn has_anonymous(contents: &Contents, group: &Arc<GroupData>) -> Result<bool> {
     for variable in group.members()?.variables() {
         if let Some(datatype) = unnamed(contents, group, variable)?
-            && committed(group, datatype).is_none()
+            && committed(group, datatype)?.is_none()
         {
             return Ok(true);
         }

@@ -11,15 +11,19 @@ use isotach_model::{
 
 use std::sync::Arc;
 
+use crate::error::Result;
 use crate::mapping::hdf5;
 
 /// Finds the user-defined type that stands for a type of HDF5.
-pub(super) type Find<'a> = dyn FnMut(&Datatype) -> Option<Arc<UserType>> + 'a;
+pub(super) type Find<'a> = dyn FnMut(&Datatype) -> Result<Option<Arc<UserType>>> + 'a;
 
 /// The type as netCDF tells it. `find` is asked for every type that needs a name; where it knows
 /// none, the type is made up without being a type of any group.
-pub(super) fn data_type(datatype: &Datatype, find: &mut Find<'_>) -> DataType {
-    match datatype {
+///
+/// # Errors
+/// Those of `find`.
+pub(super) fn data_type(datatype: &Datatype, find: &mut Find<'_>) -> Result<DataType> {
+    Ok(match datatype {
         Datatype::FixedPoint(integer) => {
             integer_type(integer).map_or_else(|| foreign(datatype), DataType::Atomic)
         }
@@ -30,14 +34,17 @@ pub(super) fn data_type(datatype: &Datatype, find: &mut Find<'_>) -> DataType {
         Datatype::String { size: 1, .. } => Atomic::Char.into(),
         Datatype::String { .. } | Datatype::VariableString { .. } => Atomic::String.into(),
         _ if needs_name(datatype) => {
-            let named = find(datatype).or_else(|| {
-                let name = format!("_Anonymous{}", class_name(datatype));
-                user_type(datatype, name, "/", find).map(Arc::new)
-            });
+            let named = match find(datatype)? {
+                None => {
+                    let name = format!("_Anonymous{}", class_name(datatype));
+                    user_type(datatype, name, "/", find)?.map(Arc::new)
+                }
+                named => named,
+            };
             named.map_or_else(|| foreign(datatype), DataType::User)
         }
         _ => foreign(datatype),
-    }
+    })
 }
 
 /// One element, as it is stored, of netCDF's own fill value for numbers of a type; `None` for what are none.
@@ -72,41 +79,46 @@ pub(super) fn class_name(datatype: &Datatype) -> &'static str {
 }
 
 /// The user-defined type of that name; `None` for types that are none.
+///
+/// # Errors
+/// Those of `find`.
 pub(super) fn user_type(
     datatype: &Datatype,
     name: String,
     group: &str,
     find: &mut Find<'_>,
-) -> Option<UserType> {
+) -> Result<Option<UserType>> {
     let group = group.to_owned();
     let (size, class) = match datatype {
-        Datatype::Compound { members, .. } => compound(members, find),
+        Datatype::Compound { members, .. } => compound(members, find)?,
         Datatype::Opaque { size, .. } => (*size as usize, UserClass::Opaque),
-        Datatype::Sequence { base, .. } => (SEQUENCE_BYTES, UserClass::Vlen(data_type(base, find))),
+        Datatype::Sequence { base, .. } => {
+            (SEQUENCE_BYTES, UserClass::Vlen(data_type(base, find)?))
+        }
         Datatype::Enumeration { base, members } => {
-            let base = enum_base(base)?;
+            let Some(base) = enum_base(base) else { return Ok(None) };
             let members = members.iter().map(enum_member).collect();
             (base.size(), UserClass::Enum { base, members })
         }
-        _ => return None,
+        _ => return Ok(None),
     };
-    Some(UserType { name, group, size, class })
+    Ok(Some(UserType { name, group, size, class }))
 }
 
 /// Members at the offsets at which a C compiler puts them.
-fn compound(members: &[Member], find: &mut Find<'_>) -> (usize, UserClass) {
+fn compound(members: &[Member], find: &mut Find<'_>) -> Result<(usize, UserClass)> {
     let mut field = |member: &Member| {
         let (shape, element) = array_parts(&member.datatype);
         let data_type = match element {
             // A string of fixed length inside an element is its chars.
             Datatype::String { .. } => Atomic::Char.into(),
-            _ => data_type(element, find),
+            _ => data_type(element, find)?,
         };
-        Field::new(text(&member.name), data_type).with_shape(shape)
+        Ok(Field::new(text(&member.name), data_type).with_shape(shape))
     };
-    let mut fields: Vec<Field> = members.iter().map(&mut field).collect();
+    let mut fields = members.iter().map(&mut field).collect::<Result<Vec<Field>>>()?;
     let size = layout::place(&mut fields);
-    (size, UserClass::Compound(fields))
+    Ok((size, UserClass::Compound(fields)))
 }
 
 /// The shape of a member and the type of each of its elements. Arrays of arrays are one array;

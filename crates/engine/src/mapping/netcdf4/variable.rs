@@ -26,6 +26,7 @@ pub(super) struct NetCdf4Variable {
     contents: Arc<Contents>,
     group: Arc<GroupData>,
     member: Arc<Member>,
+    data_type: DataType,
 }
 
 impl NetCdf4Variable {
@@ -33,8 +34,10 @@ impl NetCdf4Variable {
         contents: &Arc<Contents>,
         group: &Arc<GroupData>,
         member: Arc<Member>,
-    ) -> Self {
-        Self { contents: Arc::clone(contents), group: Arc::clone(group), member }
+    ) -> Result<Self> {
+        let data_type = member.data_type(contents, group)?.clone();
+        let (contents, group) = (Arc::clone(contents), Arc::clone(group));
+        Ok(Self { contents, group, member, data_type })
     }
 
     fn find_storage(&self) -> Result<Arc<StorageInfo>> {
@@ -81,7 +84,7 @@ impl VariableMapping for NetCdf4Variable {
     }
 
     fn data_type(&self) -> &DataType {
-        self.member.data_type(&self.contents, &self.group)
+        &self.data_type
     }
 
     fn dimensions(&self) -> Result<Arc<[Dimension]>> {
@@ -117,7 +120,7 @@ impl VariableMapping for NetCdf4Variable {
     fn array(&self) -> Result<Arc<Array>> {
         let mut array = self.own_array()?;
         let dimensions = self.dimensions()?;
-        array.shape = dimensions.iter().map(Dimension::len).collect();
+        array.shape = dimensions.iter().map(Dimension::len).collect::<Result<_>>()?;
         if array.shape != array.layout.shape {
             array.layout.fill_beyond = fill_beyond(&self.member.dataset)?;
         }

@@ -120,8 +120,7 @@ impl<'j> Job<'j> {
         let len = usize::try_from(place.stored_bytes).map_err(|_| self.reading.too_large())?;
         if let Some(all) = storage.as_slice() {
             let bytes = all.get(start..).and_then(|rest| rest.get(..len));
-            return bytes
-                .ok_or_else(|| self.storage_error(place, crate::storage::unexpected_end()));
+            return bytes.ok_or_else(|| self.storage_error(place, crate::storage::past_end()));
         }
         uninit::read_vec(storage, place.address, len, buffer)
             .map_err(|source| self.storage_error(place, source))?;

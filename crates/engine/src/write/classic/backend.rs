@@ -1,7 +1,6 @@
 //! A classic file as the target of a draft.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use indexmap::IndexSet;
@@ -14,16 +13,17 @@ use isotach_model::{Atomic, DataType, NoHeap, StoredType, Values};
 
 use super::{ClassicWriter, Definition, lock};
 use crate::attribute::{Attribute, Source};
-use crate::cache::FileNumber;
 use crate::draft::{AttributeList, DimensionId, Draft, ROOT, VariableDraft, VariableId};
 use crate::error::{DefinitionFault, Error, ErrorKind, Result};
 use crate::file::Format;
 use crate::mapping::classic::{stored_fill, stored_type};
 use crate::plan::layout::{ArrayId, ArrayLayout, BeyondEnd, Placement};
-use crate::read::Array;
-use crate::storage::Durability;
+use crate::read::live::Moves;
+use crate::read::{Array, Live};
+use crate::storage::{Durability, WritableStorage};
 use crate::variable::{Endianness, StorageInfo, StorageKind};
 use crate::write::Backend;
+use crate::write::reading_number::ReadingNumber;
 use crate::write::target::Target;
 use crate::writer::{Fill, HeaderRoom};
 
@@ -31,6 +31,11 @@ use crate::writer::{Fill, HeaderRoom};
 pub(in crate::write) struct ClassicBackend {
     target: Target,
     spacing: Spacing,
+    /// Counts when values are given other places.
+    moves: Moves,
+    /// Whether the header of the file that was opened is what the draft made of it: names that are there twice, in
+    /// a damaged one, would make variables lie along other dimensions.
+    is_as_drafted: bool,
     state: RwLock<State>,
 }
 
@@ -42,10 +47,7 @@ struct State {
     variables: IndexSet<VariableId>,
     /// Those that elements were put into since the last commit.
     put_into: Mutex<BTreeSet<VariableId>>,
-    /// A new one whenever elements changed after they were read.
-    reading: FileNumber,
-    /// Whether somebody was told where elements are since they changed.
-    was_read: AtomicBool,
+    reading: ReadingNumber,
 }
 
 impl ClassicBackend {
@@ -56,19 +58,21 @@ impl ClassicBackend {
         room: HeaderRoom,
     ) -> Self {
         let storage = Arc::clone(&target.storage);
-        let writer = ClassicWriter::create(&target.name, storage, durability);
+        let mut writer = ClassicWriter::create(&target.name, storage, durability);
+        let moves = Moves::default();
+        writer.moves = moves.clone();
         let state = State {
             writer,
             revision: None,
             variables: IndexSet::new(),
             put_into: Mutex::default(),
-            reading: FileNumber::new(),
-            was_read: AtomicBool::new(false),
+            reading: ReadingNumber::new(),
         };
-        Self { target, spacing: spacing(room), state: RwLock::new(state) }
+        let (spacing, state) = (spacing(room), RwLock::new(state));
+        Self { target, spacing, moves, is_as_drafted: true, state }
     }
 
-    /// The file that the storage holds; a commit that was interrupted is finished first.
+    /// The file that the storage holds; a commit that was interrupted is finished before the first write.
     pub(in crate::write) fn open(
         target: Target,
         durability: Durability,
@@ -79,13 +83,28 @@ impl ClassicBackend {
         let mut backend = Self::create(target, durability, room);
         let state = backend.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         state.writer = ClassicWriter::open(&name, storage, durability)?;
+        backend.target.storage = state.writer.storage();
+        state.writer.moves = backend.moves.clone();
         Ok(backend)
+    }
+
+    /// What is read and written.
+    pub(in crate::write) fn storage(&self) -> Arc<dyn WritableStorage> {
+        Arc::clone(&self.target.storage)
     }
 
     /// Says that the writer has what is in `draft`.
     pub(in crate::write) fn adopt(&mut self, draft: &Draft) -> Result<()> {
         let fault = |fault| self.target.error(ErrorKind::Definition(fault));
-        let variables = draft.group(ROOT).map_err(fault)?.variables.values().copied().collect();
+        let root = draft.group(ROOT).map_err(fault)?;
+        let variables: IndexSet<VariableId> = root.variables.values().copied().collect();
+        let dimensions: IndexSet<DimensionId> = root.dimensions.values().copied().collect();
+        let drafted = self.header(draft, &dimensions, &variables);
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        self.is_as_drafted = match (drafted, state.writer.header()) {
+            (Ok(drafted), Some(header)) => is_same_definition(&drafted, &header),
+            _ => false,
+        };
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         state.variables = variables;
         state.revision = Some(draft.revision());
@@ -106,6 +125,13 @@ impl ClassicBackend {
     fn define(&self, draft: &Draft, state: &mut State, spacing: Spacing) -> Result<()> {
         if state.revision == Some(draft.revision()) {
             return Ok(());
+        }
+        if !self.is_as_drafted {
+            let feature = "definitions where names are there twice, variables:";
+            let value = state.variables.len() as u64;
+            let kind = isotach_format::ErrorKind::Unsupported { feature, value };
+            let fault = isotach_format::Error { structure: "classic header", address: 0, kind };
+            return Err(self.target.error(ErrorKind::Structure(fault)));
         }
         let fault = |fault| self.target.error(ErrorKind::Definition(fault));
         let root = draft.group(ROOT).map_err(fault)?;
@@ -129,6 +155,9 @@ impl ClassicBackend {
             fills_records: draft.fills,
             spacing,
         };
+        // What is kept of values by their old places, or by the places of variables that are deleted, is not true
+        // any more.
+        state.reading.outdate();
         state.writer.define(definition)?;
         state.revision = Some(draft.revision());
         state.variables = variables;
@@ -252,15 +281,6 @@ impl ClassicBackend {
         })
     }
 
-    /// Says that elements are not what they were when somebody read them.
-    fn outdate(&self, state: RwLockReadGuard<'_, State>) {
-        let was_read = state.was_read.swap(false, Relaxed);
-        drop(state);
-        if was_read {
-            self.alone().reading = FileNumber::new();
-        }
-    }
-
     fn alone(&self) -> RwLockWriteGuard<'_, State> {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
@@ -269,6 +289,18 @@ impl ClassicBackend {
         let what = "variable";
         self.target.error(ErrorKind::Definition(DefinitionFault::Deleted { what }))
     }
+}
+
+/// Whether two headers define the same, wherever the values are.
+fn is_same_definition(one: &Header, other: &Header) -> bool {
+    let is_same = |(one, other): (&classic::Variable, &classic::Variable)| {
+        let classic::Variable { begin, stated_size_bytes, .. } = *other;
+        classic::Variable { begin, stated_size_bytes, ..one.clone() } == *other
+    };
+    one.dimensions == other.dimensions
+        && one.attributes == other.attributes
+        && one.variables.len() == other.variables.len()
+        && one.variables.iter().zip(&other.variables).all(is_same)
 }
 
 fn spacing(room: HeaderRoom) -> Spacing {
@@ -304,6 +336,10 @@ impl State {
 }
 
 impl Backend for ClassicBackend {
+    fn moves(&self) -> Moves {
+        self.moves.clone()
+    }
+
     fn stored_type(&self, draft: &Draft, id: VariableId) -> Result<StoredType> {
         let variable = draft.variable(id).map_err(|_| self.deleted())?;
         Ok(stored_type(self.external_type(&variable.data_type)?))
@@ -329,22 +365,23 @@ impl Backend for ClassicBackend {
         let state = self.defined(draft)?;
         let index = state.index(id).ok_or_else(|| self.deleted())?;
         lock(&state.put_into).insert(id);
-        state.writer.write(index, selection, elements)?;
-        self.outdate(state);
-        Ok(())
+        let written = state.writer.write(index, selection, elements);
+        // Some of them may be there also where not all are.
+        state.reading.outdate();
+        written
     }
 
     fn grow(&self, draft: &Draft, _id: VariableId, extent: &[u64]) -> Result<()> {
         let state = self.defined(draft)?;
-        state.writer.reach(extent.first().copied().unwrap_or(0))?;
-        self.outdate(state);
-        Ok(())
+        let reached = state.writer.reach(extent.first().copied().unwrap_or(0));
+        state.reading.outdate();
+        reached
     }
 
     fn array(&self, draft: &Draft, id: VariableId) -> Result<Array> {
         let state = self.defined(draft)?;
+        let reading = state.reading.tell();
         state.writer.settle()?;
-        state.was_read.store(true, Relaxed);
         let index = state.index(id).ok_or_else(|| self.deleted())?;
         let header = state.writer.header().ok_or_else(|| self.deleted())?;
         let structure = |fault| self.target.error(ErrorKind::Structure(fault));
@@ -354,7 +391,7 @@ impl Backend for ClassicBackend {
         let layout = records.variable(&header, variable).map_err(structure)?;
         let stored = stored_type(variable.external_type);
         let array = ArrayLayout {
-            id: ArrayId { file: state.reading.get(), address: index as u64 },
+            id: ArrayId { file: reading, address: index as u64 },
             file: Arc::clone(&self.target.name),
             path: format!("/{}", variable.name).into(),
             storage: self.target.readable(),
@@ -368,7 +405,14 @@ impl Backend for ClassicBackend {
                 beyond_end: BeyondEnd::Zeros,
             },
         };
-        Ok(Array { layout: array, shape: layout.shape, stored, heap: None, rules: draft.rules() })
+        Ok(Array {
+            layout: array,
+            shape: layout.shape,
+            stored,
+            heap: None,
+            rules: draft.rules(),
+            live: Live::default(),
+        })
     }
 
     fn storage_info(&self, _draft: &Draft, _id: VariableId) -> Result<StorageInfo> {
@@ -398,6 +442,10 @@ impl Backend for ClassicBackend {
     fn commit(&mut self, draft: &mut Draft) -> Result<()> {
         drop(self.defined(draft)?);
         let mut state = self.alone();
+        if state.writer.has_image() {
+            // As in `define`.
+            state.reading.outdate();
+        }
         state.writer.commit()?;
         lock(&state.put_into).clear();
         Ok(())

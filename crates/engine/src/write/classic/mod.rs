@@ -33,10 +33,11 @@ use isotach_model::selection::{Axis, Selection, SelectionError};
 
 use self::behind::Behind;
 use self::place::Place;
-use self::relocation::Origin;
+use self::relocation::{Image, Origin, Present};
 use self::target::Target;
 use crate::error::{Error, ErrorKind, Result};
 use crate::mapping::classic::read_header;
+use crate::read::live::Moves;
 use crate::storage::{Durability, MetadataReader, Storage, WritableStorage};
 
 /// Where the count of records stands.
@@ -50,8 +51,17 @@ pub struct ClassicWriter {
     header: Option<Arc<Header>>,
     /// The header as it stands in the file.
     committed: Option<Arc<Header>>,
+    /// Where values go: in the image, where there is one.
     places: Vec<Place>,
+    /// Where the values of the last commit are.
+    committed_places: Vec<Place>,
+    /// Where values stand until the next commit, if the definition has moved them.
+    image: Option<Image>,
     values: Mutex<Values>,
+    /// Bytes of a file that was opened, as long as it has no commit since: it is left with as many.
+    opened_len: Option<u64>,
+    /// Counts when values are given other places.
+    pub(super) moves: Moves,
 }
 
 /// The values that were put since the last commit.
@@ -91,24 +101,50 @@ impl ClassicWriter {
             header: None,
             committed: None,
             places: Vec::new(),
+            committed_places: Vec::new(),
+            image: None,
             values: Mutex::default(),
+            opened_len: None,
+            moves: Moves::default(),
         }
     }
 
-    /// The file that `storage` holds. A commit that was interrupted is finished first.
+    /// Whether the next commit gives values other places.
+    pub(super) fn has_image(&self) -> bool {
+        self.image.is_some()
+    }
+
+    /// What is read and written.
+    pub fn storage(&self) -> Arc<dyn WritableStorage> {
+        Arc::clone(&self.target.storage)
+    }
+
+    /// The file that `storage` holds. A commit that was interrupted is finished before the first write.
     pub fn open(
         file: &Arc<str>,
         storage: Arc<dyn WritableStorage>,
         durability: Durability,
     ) -> Result<Self> {
+        let storage = target::resumed(file, storage, durability)?;
         let mut writer = Self::create(file, storage, durability);
-        writer.target.recover()?;
-        let storage = Arc::clone(&writer.target.storage) as Arc<dyn Storage>;
-        let reader = MetadataReader::new(Arc::clone(file), storage)?;
+        writer.opened_len = Some(writer.target.len()?);
+        let reader = MetadataReader::new(Arc::clone(file), writer.storage() as Arc<dyn Storage>)?;
         let (mut header, records) = read_header(reader)?;
         let record_count = records.record_count;
         header.record_count = RecordCount::Known(record_count);
         writer.places = places(&header, &records, true);
+        place::check_apart(&header, &writer.places)
+            .map_err(|fault| writer.error(ErrorKind::Structure(fault)))?;
+        writer.committed_places = writer.places.clone();
+        let ends = writer.places.iter().map(|place| place.values_end(record_count));
+        let claimed = ends.max().unwrap_or(0);
+        if claimed > i64::MAX as u64 {
+            let (what, limit) = ("bytes of the file", i64::MAX as u64);
+            return Err(writer.error(ErrorKind::Limit { what, value: claimed, limit }));
+        }
+        if claimed > writer.target.len()? {
+            writer.target.claims(claimed);
+        }
         let marks = writer.places.iter().map(|place| place.len(record_count)).collect();
         writer.values = Mutex::new(Values { record_count, marks, behind: Behind::default() });
         let header = Arc::new(header);
@@ -117,10 +153,13 @@ impl ClassicWriter {
         Ok(writer)
     }
 
-    /// The definition, with the records that were put so far. `None` in a new file that has none.
+    /// The definition, with the records that were put so far, at the places where values are now. `None` in a new
+    /// file that has none.
     pub fn header(&self) -> Option<Header> {
         let record_count = RecordCount::Known(self.values().record_count);
-        self.header.as_ref().map(|header| Header { record_count, ..Header::clone(header) })
+        let header = self.header.as_ref()?;
+        let header = self.image.map_or_else(|| Header::clone(header), |image| image.header(header));
+        Some(Header { record_count, ..header })
     }
 
     /// How many records there are.
@@ -128,9 +167,8 @@ impl ClassicWriter {
         self.values().record_count
     }
 
-    /// Puts a definition in the place of the one before, as `nc__enddef` does. Where values that
-    /// were committed have to move, what was put so far and the definition are committed; else the
-    /// definition is committed with what is put next.
+    /// Puts a definition in the place of the one before, as `nc__enddef` does. It is committed with what is put
+    /// before and after it. Where values that were committed have to move, they are copied at once.
     ///
     /// # Errors
     /// [`ErrorKind::Format`] where the format cannot hold it; the definition before then stays.
@@ -148,13 +186,29 @@ impl ClassicWriter {
         header.lay_out(before, &spacing).map_err(|fault| self.layout_error(fault))?;
         let records = self.record_layout(&header)?;
         let places = places(&header, &records, fills_records);
-        self.target.check_len(end_of(&header, &places, record_count))?;
+        if !self.target.is_short() {
+            self.target.check_len(end_of(&header, &places, record_count))?;
+        }
+        self.check_claims(&places, sources, fill)?;
         if self.is_filled_otherwise(&places, sources) {
             self.settle()?;
         }
+        let is_same = |index: usize, place: &Place| {
+            self.places.get(index).is_none_or(|before| before.is_at(place))
+        };
+        if !is_prefix || !places.iter().enumerate().all(|(index, place)| is_same(index, place)) {
+            self.moves.begin();
+        }
+        let before = self.committed.as_ref().or(self.header.as_ref());
+        let is_moved = before.is_some_and(|before| {
+            let committed = (&**before, &*self.committed_places);
+            self.image.is_some()
+                || relocation::is_needed(committed, &self.places, &places, sources, record_count)
+        });
         let has_values =
             self.committed.is_some() || self.values().marks.iter().any(|&mark| mark > 0);
-        if has_values && relocation::is_needed(&self.places, &places, sources, record_count) {
+        if has_values && is_moved {
+            self.target.check_whole()?;
             return self.relocate(header, places, sources, fill);
         }
         let mut values = lock(&self.values);
@@ -168,6 +222,30 @@ impl ClassicWriter {
         self.places = places;
         self.header = Some(Arc::new(header));
         Ok(())
+    }
+
+    /// That a new definition writes no more than what the file really has calls for: it may say that there are any
+    /// number of records, of no variable at all.
+    fn check_claims(
+        &self,
+        places: &[Place],
+        sources: &[Option<usize>],
+        fill: &[bool],
+    ) -> Result<()> {
+        let record_count = self.record_count();
+        let mut new = places.iter().zip(sources).zip(fill);
+        if self.target.is_short()
+            && new
+                .any(|((place, source), _)| source.is_none() && place.len(record_count.max(1)) > 0)
+        {
+            return self.target.check_whole();
+        }
+        let is_filled = |((place, source), fill): &((&Place, &Option<usize>), &bool)| {
+            source.is_none() && **fill && place.record_size.is_some()
+        };
+        let new = places.iter().zip(sources).zip(fill).filter(is_filled);
+        let bytes = new.map(|((place, _), _)| place.len(record_count));
+        self.target.check_room(bytes.fold(0, u64::saturating_add))
     }
 
     /// Takes the selected elements of a variable, big-endian and in row-major order. Records that
@@ -238,13 +316,21 @@ impl ClassicWriter {
             return self.target.step();
         }
         let header = Arc::new(Header { record_count, ..Header::clone(&header) });
-        if is_defined {
+        if let Some(image) = self.image {
+            let places = image.places_of_layout(self.places.clone());
+            let end = end_of(&header, &places, self.record_count());
+            self.moves.begin();
+            relocation::commit(&self.target, &header, image, end)?;
+            (self.places, self.image) = (places, None);
+        } else if is_defined {
             self.commit_header(&header)?;
         } else {
             self.commit_record_count(&header)?;
         }
         self.committed = Some(Arc::clone(&header));
+        self.committed_places = self.places.clone();
         self.header = Some(header);
+        self.opened_len = None;
         self.target.finish()
     }
 
@@ -253,14 +339,17 @@ impl ClassicWriter {
             header.encode().map_err(|fault| self.layout_error(LayoutError::Header(fault)))?;
         let end = end_of(header, &self.places, self.values().record_count);
         if self.committed.is_some() {
-            let file_len = self.target.len()?.max(end);
+            let len = self.target.len()?;
+            let file_len = if self.target.is_short() { len } else { len.max(end) };
             let redo = Redo { header: encoded, moved: Moved::default(), file_len };
             self.target.switch_next(redo);
             return Ok(());
         }
         self.reach_len(end)?;
         self.target.step()?;
+        self.target.storage.publish();
         self.target.write(0, &encoded)?;
+        self.target.storage.publish();
         self.target.step()
     }
 
@@ -280,12 +369,17 @@ impl ClassicWriter {
     /// Forgets what was put and defined since the last commit.
     pub fn discard(&mut self) -> Result<()> {
         lock(&self.values).behind.forget();
+        self.image = None;
         self.target.finish()?;
         let Some(committed) = &self.committed else { return self.target.set_len(0) };
+        let len = self.target.len()?;
+        if let Some(opened_len) = self.opened_len {
+            return if len > opened_len { self.target.set_len(opened_len) } else { Ok(()) };
+        }
         let records = self.record_layout(committed)?;
         let places = places(committed, &records, true);
         let end = end_of(committed, &places, records.record_count);
-        if self.target.len()? > end { self.target.set_len(end) } else { Ok(()) }
+        if len > end { self.target.set_len(end) } else { Ok(()) }
     }
 
     /// Whether values that are due by the definition before would be filled with something else, or not
@@ -305,11 +399,7 @@ impl ClassicWriter {
         sources: &[Option<usize>],
         fill: &[bool],
     ) -> Result<()> {
-        if self.committed.is_some() {
-            self.commit()?;
-        } else {
-            self.settle()?;
-        }
+        self.settle()?;
         let mut values = lock(&self.values);
         let record_count = values.record_count;
         let before = |index: usize| match sources[index].and_then(|source| self.places.get(source))
@@ -319,15 +409,26 @@ impl ClassicWriter {
             None => Origin::Nothing,
         };
         let origins: Vec<Origin<'_>> = (0..places.len()).map(before).collect();
-        relocation::relocate(&self.target, &header, &places, &origins, record_count)?;
+        let from = (record_count, self.present(record_count));
+        let image = relocation::write_new(&self.target, &header, &places, &origins, from)?;
         values.marks = places.iter().map(|place| place.len(record_count)).collect();
         drop(values);
-        self.places = places;
-        let header = Arc::new(header);
-        self.committed = Some(Arc::clone(&header));
-        self.header = Some(header);
-        // The rest is done before anything else is, and told where it fails.
+        self.places = image.places(places);
+        self.image = Some(image);
+        self.header = Some(Arc::new(header));
         Ok(())
+    }
+
+    /// Where values are since a definition moved them.
+    fn present(&self, record_count: u64) -> Option<Present> {
+        let image = self.image?;
+        let places = image.places_of_layout(self.places.clone());
+        let end = end_of(self.header.as_ref()?, &places, record_count);
+        let committed = self.committed.as_ref().and_then(|header| {
+            let RecordCount::Known(count) = header.record_count else { return None };
+            Some(end_of(header, &self.committed_places, count))
+        });
+        Some(Present { image, end, committed_end: committed.unwrap_or(0) })
     }
 
     /// That the selection lies within the variable; its records may lie behind the last.
@@ -357,6 +458,9 @@ impl ClassicWriter {
             let kind = ErrorKind::Limit { what: "count of records", value: last, limit };
             return Err(self.error(kind));
         }
+        if last >= values.record_count {
+            self.target.check_whole()?;
+        }
         if let Some(end) = self.places.iter().map(|place| place.end(last + 1)).max() {
             self.target.check_len(end)?;
         }
@@ -365,7 +469,10 @@ impl ClassicWriter {
     }
 
     fn reach_len(&self, end: u64) -> Result<()> {
-        if self.target.len()? < end { self.target.set_len(end) } else { Ok(()) }
+        if self.target.len()? >= end || self.target.is_short() {
+            return Ok(());
+        }
+        self.target.set_len(end)
     }
 
     fn record_layout(&self, header: &Header) -> Result<RecordLayout> {

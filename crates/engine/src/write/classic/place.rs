@@ -9,6 +9,7 @@
 use std::ops::Range;
 
 use isotach_format::classic::{Header, RecordLayout, Variable};
+use isotach_format::{Error, ErrorKind};
 
 use crate::mapping::classic::fill;
 
@@ -30,6 +31,33 @@ pub(super) struct Place {
     pub(super) fill: Option<Vec<u8>>,
 }
 
+/// That nothing stands where something else does, as a damaged header may have it: whoever wrote one of them would
+/// write the other.
+pub(super) fn check_apart(header: &Header, places: &[Place]) -> Result<(), Error> {
+    let stands = places.iter().filter(|place| place.dense > 0);
+    let (records, fixed): (Vec<&Place>, Vec<&Place>) =
+        stands.partition(|place| place.record_size.is_some());
+    let mut pieces = vec![(0, header.size_bytes)];
+    pieces.extend(fixed.iter().map(|place| (place.begin, place.end(0))));
+    // Of the records the first, and behind it all others there may ever be.
+    pieces.extend(records.iter().map(|place| (place.begin, place.end(1))));
+    if let Some(first) = records.iter().map(|place| place.begin).min() {
+        let size = records.iter().filter_map(|place| place.record_size).max().unwrap_or(0);
+        pieces.push((first.saturating_add(size), u64::MAX));
+    }
+    pieces.sort_unstable();
+    match pieces.windows(2).find(|pair| pair[0].1 > pair[1].0) {
+        None => Ok(()),
+        Some(pair) => {
+            let (address, kind) = (
+                pair[1].0,
+                ErrorKind::Field { field: "a begin within other values", value: pair[1].0 },
+            );
+            Err(Error { structure: "classic header", address, kind })
+        }
+    }
+}
+
 impl Place {
     /// The place of `variable`, one of `header`'s. Whoever laid the header out has checked that its
     /// sizes fit 64 bits.
@@ -49,10 +77,16 @@ impl Place {
         let padding = match record_size {
             // Records of one variable are not padded.
             Some(size) if size == dense => 0,
-            _ => dense.saturating_add(3) / 4 * 4 - dense,
+            _ => dense.checked_next_multiple_of(4).map_or(0, |padded| padded - dense),
         };
         let fill = fill.then(|| fill::stored(variable));
         Self { begin: variable.begin, dense, padding, record_size, fill }
+    }
+
+    /// Whether `other`'s values stand where these do.
+    pub(super) fn is_at(&self, other: &Self) -> bool {
+        let at = |place: &Self| (place.begin, place.record_size, place.padding);
+        at(self) == at(other)
     }
 
     /// Bytes of all values.
@@ -70,9 +104,20 @@ impl Place {
             Some(_) if record_count == 0 => self.begin,
             Some(size) => {
                 let last = size.saturating_mul(record_count - 1);
-                self.begin.saturating_add(last).saturating_add(self.dense + self.padding)
+                self.begin
+                    .saturating_add(last)
+                    .saturating_add(self.dense)
+                    .saturating_add(self.padding)
             }
-            None => self.begin.saturating_add(self.dense + self.padding),
+            None => self.begin.saturating_add(self.dense).saturating_add(self.padding),
+        }
+    }
+
+    /// Address behind the last value, without padding; 0 where there is none.
+    pub(super) fn values_end(&self, record_count: u64) -> u64 {
+        match self.len(record_count) {
+            0 => 0,
+            _ => self.end(record_count).saturating_sub(self.padding),
         }
     }
 

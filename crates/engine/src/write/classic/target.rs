@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use isotach_format::classic::{Moved, Redo};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::storage::interrupted::{Change, Interrupted};
 use crate::storage::{Durability, WritableStorage, storage_error, uninit};
 
 /// Bytes that are copied at a time.
@@ -18,6 +19,8 @@ pub(super) struct Target {
     pub(super) storage: Arc<dyn WritableStorage>,
     durability: Durability,
     commits: Mutex<Commits>,
+    /// Where the values of a file would end that is shorter than its header says: see [`Self::is_short`].
+    claimed_len: Option<u64>,
 }
 
 #[derive(Default)]
@@ -36,7 +39,38 @@ impl Target {
         storage: Arc<dyn WritableStorage>,
         durability: Durability,
     ) -> Self {
-        Self { file, storage, durability, commits: Mutex::default() }
+        Self { file, storage, durability, commits: Mutex::default(), claimed_len: None }
+    }
+
+    /// Says that values of the file would end at `len`, and are not there.
+    pub(super) fn claims(&mut self, len: u64) {
+        self.claimed_len = Some(len);
+    }
+
+    /// Whether values are missing at the end of the file that was opened. It is not made any longer: what is
+    /// missing would become zeros then, and how much that is only the header says.
+    pub(super) fn is_short(&self) -> bool {
+        self.claimed_len.is_some()
+    }
+
+    /// That no values are missing that would have to be moved, or written beyond.
+    pub(super) fn check_whole(&self) -> Result<()> {
+        let Some(needed_bytes) = self.claimed_len else { return Ok(()) };
+        let available_bytes = self.len()?;
+        let kind = isotach_format::ErrorKind::Truncated { needed_bytes, available_bytes };
+        let structure = "values of a file that is to be written";
+        let fault = isotach_format::Error { structure, address: available_bytes, kind };
+        Err(Error::new(&self.file, ErrorKind::Structure(fault)))
+    }
+
+    /// That there is room for so many bytes more.
+    pub(super) fn check_room(&self, bytes: u64) -> Result<()> {
+        let limit = self.storage.room();
+        if bytes <= limit {
+            return Ok(());
+        }
+        let what = "bytes that the file needs";
+        Err(Error::new(&self.file, ErrorKind::Limit { what, value: bytes, limit }))
     }
 
     /// Writes values. What of the last commit is not over is finished first.
@@ -46,6 +80,9 @@ impl Target {
     }
 
     fn write_now(&self, address: u64, bytes: &[u8]) -> Result<()> {
+        if self.is_short() && address > self.len()? {
+            self.check_whole()?;
+        }
         let written = self.storage.write_at(address, bytes);
         written.map_err(|source| self.write_error(address, bytes.len() as u64, source))
     }
@@ -99,7 +136,7 @@ impl Target {
     }
 
     /// Has [`Self::finish`] put a header in the place of the one that is there, after those that came
-    /// before: see [`Redo`]. Whenever that is interrupted, [`Self::recover`] finishes it or finds the
+    /// before: see [`Redo`]. Whenever that is interrupted, [`resumed`] finishes it or finds the
     /// old state.
     pub(super) fn switch_next(&self, redo: Redo) {
         self.commits().unfinished.push_back((redo, false));
@@ -112,6 +149,7 @@ impl Target {
             return Err(lost.clone());
         }
         while let Some((redo, is_recorded)) = commits.unfinished.pop_front() {
+            self.storage.publish();
             let recorded = if is_recorded { Ok(()) } else { self.record(&mut commits, &redo) };
             let is_recorded = recorded.is_ok();
             let done = recorded.and_then(|()| self.redo(&mut commits, &redo));
@@ -123,14 +161,6 @@ impl Target {
         Ok(())
     }
 
-    /// Finishes what was interrupted, if anything was.
-    pub(super) fn recover(&self) -> Result<()> {
-        match pending(self)? {
-            Some(redo) => self.redo(&mut self.commits(), &redo),
-            None => Ok(()),
-        }
-    }
-
     fn record(&self, commits: &mut Commits, redo: &Redo) -> Result<()> {
         self.step_of(commits)?;
         // Behind everything that is, or will be: the header can be longer than the file was.
@@ -140,6 +170,8 @@ impl Target {
     }
 
     fn redo(&self, commits: &mut Commits, redo: &Redo) -> Result<()> {
+        // Whoever opens the file from now on finds the record, until it is cut off.
+        self.storage.publish();
         let Moved { from, to, length_bytes } = redo.moved;
         let mut window = Vec::new();
         window.resize_with(length_bytes.min(COPY_BYTES) as usize, MaybeUninit::uninit);
@@ -151,8 +183,20 @@ impl Target {
         self.step_of(commits)?;
         self.write_now(0, &redo.header)?;
         self.step_of(commits)?;
+        self.cut_record(redo)?;
+        // Those who found it read what it refers to: they are told before that is cut off.
+        self.storage.publish();
         self.set_len(redo.file_len)?;
         self.step_of(commits)
+    }
+
+    /// Takes the record away that stands at the very end, and nothing else.
+    fn cut_record(&self, redo: &Redo) -> Result<()> {
+        let pending = crate::mapping::classic::pending_redo(&self.file, &*self.storage)?;
+        if pending.is_none_or(|found| found != *redo) {
+            return Ok(());
+        }
+        self.set_len(self.len()?.saturating_sub(redo.encode().len() as u64))
     }
 
     fn commits(&self) -> MutexGuard<'_, Commits> {
@@ -165,7 +209,17 @@ impl Target {
     }
 }
 
-/// The record at the end of the file.
-fn pending(target: &Target) -> Result<Option<Redo>> {
-    crate::mapping::classic::pending_redo(&target.file, &*target.storage)
+/// `storage` as an earlier writer has committed it, who was interrupted: its first write finishes that.
+pub(super) fn resumed(
+    file: &Arc<str>,
+    storage: Arc<dyn WritableStorage>,
+    durability: Durability,
+) -> Result<Arc<dyn WritableStorage>> {
+    let Some(redo) = crate::mapping::classic::pending_redo(file, &*storage)? else {
+        return Ok(storage);
+    };
+    let Redo { header, moved: Moved { from, to, length_bytes }, file_len } = redo;
+    let copied = Change::Copy { from, to, length_bytes };
+    let changes = vec![copied, Change::Bytes(0, header)];
+    Ok(Arc::new(Interrupted::new(storage, changes, file_len, durability)))
 }

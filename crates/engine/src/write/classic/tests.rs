@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::mapping::classic::fill;
-use crate::storage::{Memory, unexpected_end};
+use crate::storage::{Memory, past_end};
 
 /// A storage that remembers what it was told.
 #[derive(Default)]
@@ -68,7 +68,7 @@ impl Storage for Recorder {
     ) -> io::Result<&'into mut [u8]> {
         let bytes = self.bytes.lock().unwrap();
         let from = bytes.get(offset as usize..).and_then(|rest| rest.get(..into.len()));
-        Ok(into.write_copy_of_slice(from.ok_or_else(unexpected_end)?))
+        Ok(into.write_copy_of_slice(from.ok_or_else(past_end)?))
     }
 }
 
@@ -459,6 +459,7 @@ proptest! {
         version in versions(),
         before in prop::collection::vec(step(), 1..12),
         after in prop::collection::vec(step(), 1..4),
+        together in any::<bool>(),
         torn in 0..100usize,
     ) {
         let mut script = Script::new(version);
@@ -470,10 +471,24 @@ proptest! {
         script.storage.take_events();
         let mut states = vec![script.model.clone()];
         for step in after.iter().filter(|step| !matches!(step, Step::Write { .. })) {
+            if together && matches!(step, Step::Commit | Step::Reopen) {
+                continue;
+            }
             script.run(step);
-            script.writer.commit().unwrap();
-            states.push(script.model.clone());
+            if !together {
+                script.writer.commit().unwrap();
+                states.push(script.model.clone());
+            }
         }
+        if together {
+            let first = script.model.record_count;
+            let of_records = |which: &usize| script.variables[*which].1.first() == Some(&0);
+            for which in (0..script.variables.len()).filter(of_records).collect::<Vec<_>>() {
+                script.run(&Step::Write { which, first, count: 2, inner: vec![(0, 1, 1); 3], seed: 7 });
+            }
+        }
+        script.writer.commit().unwrap();
+        states.push(script.model.clone());
         for event in script.storage.take_events() {
             check(&bytes, &states)?;
             if let Event::Write(offset, written) = &event {
@@ -524,7 +539,11 @@ fn check(bytes: &[u8], states: &[Model]) -> std::result::Result<(), TestCaseErro
     let found = read(bytes);
     prop_assert!(found.as_ref().is_some_and(|found| states.contains(found)), "{:?}", found);
     let storage = Recorder::of(bytes.to_vec());
-    ClassicWriter::open(&name(), Arc::clone(&storage) as Arc<_>, Durability::Process).unwrap();
+    let writer =
+        ClassicWriter::open(&name(), Arc::clone(&storage) as Arc<_>, Durability::Process).unwrap();
+    prop_assert!(storage.bytes() == bytes, "opening changed it");
+    // The first write finishes what was interrupted.
+    writer.storage().write_at(0, &[]).unwrap();
     prop_assert_eq!(read(&storage.bytes()), found);
     prop_assert!(pending(&storage.bytes()).is_none());
     Ok(())

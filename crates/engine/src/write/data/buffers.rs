@@ -2,10 +2,11 @@
 //! open for writing.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
 
 use super::chunked::Shared;
 use crate::cache::memory_setting;
+use crate::sync::PerProcess;
 
 /// The most memory that is taken without being asked for.
 const LARGEST_DEFAULT: u64 = 256 << 20;
@@ -33,9 +34,11 @@ pub(super) struct Share {
 pub(super) type Moment = u64;
 
 fn buffers() -> &'static Buffers {
-    static BUFFERS: OnceLock<Buffers> = OnceLock::new();
-    BUFFERS.get_or_init(|| Buffers {
-        budget: AtomicU64::new(memory_setting("ISOTACH_WRITE_BUFFER", LARGEST_DEFAULT)),
+    // What its parent's stores keep is nothing to a forked process.
+    static BUFFERS: PerProcess<Buffers> = PerProcess::new();
+    let default = || memory_setting("ISOTACH_WRITE_BUFFER", LARGEST_DEFAULT);
+    BUFFERS.get(|parent| Buffers {
+        budget: AtomicU64::new(parent.map_or_else(default, |parent| parent.budget.load(Relaxed))),
         waiting: AtomicU64::new(0),
         for_later: AtomicU64::new(0),
         clock: AtomicU64::new(0),

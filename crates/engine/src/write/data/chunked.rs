@@ -18,6 +18,7 @@ use isotach_model::selection::Selection;
 use isotach_model::shape;
 
 use super::batch::{Destination, Turns};
+use super::beyond::Row;
 use super::buffers::{self, Moment};
 use super::claims::{ChunkBox, Claims};
 use super::cover::{Cover, Cursor};
@@ -74,6 +75,10 @@ pub(super) struct Shared {
     pub(super) partials: Partials,
     /// The largest extent of each axis that was seen.
     shape: Mutex<Vec<u64>>,
+    /// The extent in the last commit.
+    pub(super) committed: Mutex<Vec<u64>>,
+    /// The chunks of which the commit that is under way changes rows in place.
+    pub(super) rows: Mutex<Vec<Box<[u64]>>>,
     /// Of those who read what was written.
     decoded: DecodeCount,
     /// Why chunks could not be written while the caller went on, until he is told.
@@ -117,6 +122,8 @@ impl ChunkStore {
             claims: Arc::default(),
             partials: Partials::default(),
             shape: Mutex::new(parts.shape.clone()),
+            committed: Mutex::new(parts.shape.clone()),
+            rows: Mutex::default(),
             decoded: DecodeCount::default(),
             failed: ToTell::default(),
             lost: Mutex::default(),
@@ -142,13 +149,34 @@ impl ChunkStore {
 
     /// Brings chunks that wait to the file; they stay in memory, too.
     pub fn flush(&self, shape: &[u64]) -> Result<()> {
+        self.flush_some(shape, |_| Ok(())).map(drop)
+    }
+
+    /// The same for a commit, which is to make the changes that are returned: bytes, and their addresses. Until then
+    /// the file does not have them.
+    pub(in crate::write) fn flush_for_commit(&self, shape: &[u64]) -> Result<Vec<Row>> {
+        let mut rows = Vec::new();
+        self.flush_some(shape, |waiting| {
+            rows = self.shared.rows_beyond(waiting, shape)?;
+            Ok(())
+        })?;
+        Ok(rows)
+    }
+
+    /// Brings those of the chunks that wait to the file that `choose` leaves.
+    fn flush_some(
+        &self,
+        shape: &[u64],
+        choose: impl FnOnce(&mut Vec<Box<[u64]>>) -> Result<()>,
+    ) -> Result<()> {
         let shared = &self.shared;
         shared.grow(shape)?;
         let rank = shared.parts.chunk_shape.len();
         let _claim = shared.claims.wait_for(ChunkBox::everything(rank));
         // What could not be written waits, and is tried again.
         drop(shared.failed.take());
-        let waiting = shared.partials.select(|partial| partial.is_dirty);
+        let mut waiting = shared.partials.select(|partial| partial.is_dirty);
+        choose(&mut waiting)?;
         shared.write_waiting(&waiting, shape, true)
     }
 
@@ -167,6 +195,11 @@ impl ChunkStore {
     /// the flush and this, nothing may be written.
     pub fn mark_committed(&self) {
         self.shared.table.mark_committed();
+    }
+
+    /// The same for the changes that [`Self::flush_for_commit`] returned last, where `shape` is the extent.
+    pub(in crate::write) fn mark_rows_committed(&self, shape: &[u64]) {
+        self.shared.rows_are_committed(shape.to_vec());
     }
 
     pub(super) fn chunk_shape(&self) -> &[u64] {
@@ -403,9 +436,13 @@ impl Shared {
             return Err(self.beyond_chunk(&coordinates));
         }
         let is_whole = partial.written.len() >= self.needed_count(&coordinates);
-        if partial.share.is_some() && !is_whole {
+        let waits = match is_whole {
+            true => self.waits_for_commit(&coordinates, &partial),
+            false => Ok(partial.share.is_some()),
+        };
+        if let Ok(true) | Err(_) = waits {
             self.partials.put(coordinates, partial);
-            return Ok(());
+            return waits.map(drop);
         }
         if is_whole
             && let Some(for_later) = call.for_later

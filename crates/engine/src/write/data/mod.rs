@@ -11,6 +11,7 @@
 //! was written is in the file after [`Store::flush`].
 
 mod batch;
+mod beyond;
 mod buffers;
 mod chunked;
 mod claims;
@@ -22,6 +23,7 @@ mod in_place;
 mod inline;
 mod one_run;
 mod partial;
+mod refit;
 mod scratch;
 mod strided;
 mod table;

@@ -113,7 +113,11 @@ impl StridedStore {
         let storage = &self.target.storage;
         let largest = storage.largest_len();
         if largest == u64::MAX {
-            return Ok(());
+            let room = if self.fill.is_some() { storage.room() } else { u64::MAX };
+            return match self.len <= room {
+                true => Ok(()),
+                false => Err(self.target.limit("bytes of an array", self.len, room)),
+            };
         }
         let there =
             storage.len().map_err(|source| storage_error(&self.target.file, 0, 0, source))?;

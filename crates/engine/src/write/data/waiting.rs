@@ -210,6 +210,9 @@ impl Shared {
         let written = added.and_then(|()| scratch.batch.write(&to));
         for (coordinates, mut partial) in scratch.batch.take_waited() {
             partial.is_dirty = written.is_err();
+            if !partial.is_dirty {
+                partial.written.forget_changed();
+            }
             if partial.is_dirty || (kept && partial.share.is_some()) {
                 self.partials.put(coordinates, partial);
             } else {

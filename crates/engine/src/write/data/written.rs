@@ -1,6 +1,8 @@
 //! Which elements of a chunk were written: all from the first to some other, as row after row brings them, or
 //! else one bit for each.
 
+use std::ops::Range;
+
 use crate::strided_copy::CopyAxis;
 
 pub(super) struct Written {
@@ -12,18 +14,31 @@ pub(super) struct Written {
     count: usize,
     /// Those that were not written yet.
     left: usize,
+    /// From the first to behind the last of those that were written since the file had all of them.
+    changed: Range<usize>,
 }
 
 impl Written {
     /// Nothing of `count` elements.
     pub(super) fn nothing(count: usize) -> Self {
-        Self { front: 0, words: Vec::new(), count, left: count }
+        Self { front: 0, words: Vec::new(), count, left: count, changed: 0..0 }
     }
 
     /// Nothing is written any more.
     pub(super) fn clear(&mut self) {
         self.words.clear();
         (self.front, self.left) = (0, self.count);
+        self.forget_changed();
+    }
+
+    /// From the first to behind the last element that was written since the file had all of them.
+    pub(super) fn changed(&self) -> Range<usize> {
+        self.changed.clone()
+    }
+
+    /// The file has all that was written.
+    pub(super) fn forget_changed(&mut self) {
+        self.changed = 0..0;
     }
 
     /// The most memory that it takes for `count` elements.
@@ -62,6 +77,8 @@ impl Written {
         if first >= end {
             return;
         }
+        let Range { start: low, end: high } = self.changed;
+        self.changed = if low < high { low.min(first)..high.max(end) } else { first..end };
         if self.words.is_empty() {
             if first <= self.front {
                 self.front = self.front.max(end);
@@ -161,6 +178,9 @@ mod tests {
             prop_assert_eq!(&gaps, &model);
             prop_assert_eq!(written.len(), model.iter().filter(|&&bit| bit).count());
             prop_assert_eq!(written.is_all(), !model.contains(&false));
+            let first = model.iter().position(|&bit| bit).unwrap_or(0);
+            let end = model.iter().rposition(|&bit| bit).map_or(0, |last| last + 1);
+            prop_assert_eq!(written.changed(), first..end);
         }
     }
 }

@@ -37,6 +37,7 @@ impl Hdf5Backend {
         draft: &Draft,
         changed: &BTreeSet<VariableId>,
     ) -> Result<()> {
+        self.rows.clear();
         self.flush(draft, changed)?;
         self.sweep_heap(draft);
         let is_redefined = self.revision != Some(draft.revision());
@@ -45,7 +46,9 @@ impl Hdf5Backend {
             false => Arc::clone(&self.scales),
         };
         let nodes = self.changed_nodes(draft, &scales);
-        if nodes.is_empty() && self.pending.is_empty() && self.pending_indexes.is_empty() {
+        let is_nothing_pending =
+            self.rows.is_empty() && self.pending.is_empty() && self.pending_indexes.is_empty();
+        if nodes.is_empty() && is_nothing_pending {
             // Values may have gone to places that they have already.
             flush(&self.behind, &self.target)?;
             self.committer.finish_last(&self.target.space)?;
@@ -66,9 +69,15 @@ impl Hdf5Backend {
         self.scales = scales;
         self.revision = Some(draft.revision());
         let variables = self.variables.read().unwrap_or_else(PoisonError::into_inner);
-        for written in changed.iter().filter_map(|id| variables.get(id)) {
+        for (id, written) in changed.iter().filter_map(|id| Some((id, variables.get(id)?))) {
             match &written.store {
-                Store::Chunked(store) => store.mark_committed(),
+                Store::Chunked(store) => {
+                    store.mark_committed();
+                    // Those of a commit that is not over are part of the next, too.
+                    if let (Ok(()), Ok(variable)) = (&applied, draft.variable(*id)) {
+                        store.mark_rows_committed(&variable.extent);
+                    }
+                }
                 Store::Strided(store) => store.mark_committed(),
                 Store::Inline(_) => {}
             }
@@ -85,10 +94,14 @@ impl Hdf5Backend {
             if variable.origin.is_some() && !self.is_written(id) {
                 continue;
             }
+            self.fit_chunks(draft, id)?;
             let written = self.written(draft, id)?;
-            written.store.flush(&variable.extent)?;
             if let Store::Chunked(store) = &written.store {
+                let rows = store.flush_for_commit(&variable.extent)?;
+                self.rows.extend(rows.into_iter().map(|(address, bytes)| Block { address, bytes }));
                 self.lost = self.lost.take().or_else(|| store.take_lost());
+            } else {
+                written.store.flush(&variable.extent)?;
             }
             let k = self.chunk_tree_k;
             let mut index = match (self.indexes.remove(&id), self.dataset(id)) {
@@ -266,7 +279,8 @@ impl Hdf5Backend {
     fn apply(&mut self) -> std::result::Result<(), CommitError> {
         let target = &self.target;
         let indexes = &mut self.pending_indexes;
-        for (address, bytes) in self.pending.take_freed().into_iter().chain(indexes.freed.drain(..))
+        for (address, bytes) in
+            self.pending.take_freed(&target.space).into_iter().chain(indexes.freed.drain(..))
         {
             target.space.free(address, bytes);
         }
@@ -274,7 +288,9 @@ impl Hdf5Backend {
         write_together(target, fresh).map_err(CommitError::NotBegun)?;
         flush(&self.behind, target).map_err(CommitError::NotBegun)?;
         let mut commit = Commit::new();
-        for Block { address, bytes } in indexes.in_place.iter().chain(&self.pending.in_place) {
+        // Values first: the header tells how many there are.
+        let in_place = self.rows.iter().chain(&indexes.in_place).chain(&self.pending.in_place);
+        for Block { address, bytes } in in_place {
             commit.change(*address, bytes);
         }
         let superblock = |end| self.superblock(end);

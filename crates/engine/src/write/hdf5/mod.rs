@@ -18,6 +18,7 @@ mod known;
 mod objects;
 mod origin;
 mod planned;
+mod refit;
 mod scales;
 mod sweep;
 
@@ -34,6 +35,7 @@ use isotach_model::convert::{RangeReport, Rules};
 use isotach_model::selection::Selection;
 use isotach_model::{StoredType, Values};
 
+use self::blocks::Block;
 use self::heap::FileHeap;
 use self::index::Index;
 use self::objects::{Changes, Objects};
@@ -43,14 +45,15 @@ use self::scales::{Node, Scales};
 use super::Backend;
 use super::commit::{CommitError, Committer};
 use super::data::Store;
+use super::reading_number::ReadingNumber;
 use super::target::Target;
-use crate::cache::FileNumber;
 use crate::draft::{AttributeOwner, Draft, Item, Place, VariableId};
 use crate::error::{DefinitionFault, Error, ErrorKind, Result};
 use crate::mapping::{hdf5, netcdf4};
 use crate::plan::layout::{ArrayId, ArrayLayout};
-use crate::read::Array;
+use crate::read::{Array, Live};
 use crate::storage::WriteBehind;
+use crate::storage::pinned::Pinned;
 use crate::variable::{FilterUse, StorageInfo};
 use crate::writer::{CreateOptions, Layout as Structures};
 
@@ -94,6 +97,8 @@ pub(super) struct Hdf5Backend {
     unwritten: HashSet<Node>,
     /// See [`Backend::take_lost`].
     lost: Option<Error>,
+    /// What the commit that is under way changes in chunks that are in use.
+    rows: Vec<Block>,
     /// Where the values of variables begin, as of the last commit.
     places: HashMap<VariableId, Layout>,
     encoding: Encoding,
@@ -106,13 +111,16 @@ pub(super) struct Hdf5Backend {
 struct WrittenVariable {
     planned: Arc<Planned>,
     store: Store,
-    /// A new one whenever its elements changed, as what is kept of them for reading is not true any
-    /// more.
-    reading: RwLock<FileNumber>,
-    /// Whether somebody was told where the elements are since they changed.
-    was_read: AtomicBool,
+    reading: ReadingNumber,
     /// Whether it is known to be among [`Hdf5Backend::put_into`].
     is_put_into: AtomicBool,
+}
+
+impl WrittenVariable {
+    fn new(planned: Planned, store: Store) -> Self {
+        let (reading, is_put_into) = (ReadingNumber::new(), AtomicBool::new(false));
+        Self { planned: Arc::new(planned), store, reading, is_put_into }
+    }
 }
 
 impl Hdf5Backend {
@@ -143,6 +151,7 @@ impl Hdf5Backend {
             pending_indexes: Changes::default(),
             unwritten: HashSet::new(),
             lost: None,
+            rows: Vec::new(),
             places: HashMap::new(),
             encoding: Encoding::default(),
             structures: options.layout,
@@ -188,7 +197,7 @@ impl Hdf5Backend {
             objects: opened,
             opened_scales: Arc::clone(&scales),
             scales,
-            revision: None,
+            revision: Some(draft.revision()),
             indexes: HashMap::new(),
             origins,
             related: HashSet::new(),
@@ -199,6 +208,7 @@ impl Hdf5Backend {
             pending_indexes: Changes::default(),
             unwritten: HashSet::new(),
             lost: None,
+            rows: Vec::new(),
             places: HashMap::new(),
             encoding: Encoding { sizes, ..Encoding::default() },
             structures: Structures::Compatible,
@@ -230,10 +240,7 @@ impl Hdf5Backend {
         let existing = dataset.map(|dataset| dataset.array()).transpose()?;
         let store =
             index::store(draft, id, &planned, existing.map(|found| &**found), &self.target)?;
-        let reading = RwLock::new(FileNumber::new());
-        let (was_read, is_put_into) = (AtomicBool::new(false), AtomicBool::new(false));
-        let planned = Arc::new(planned);
-        let written = Arc::new(WrittenVariable { planned, store, reading, was_read, is_put_into });
+        let written = Arc::new(WrittenVariable::new(planned, store));
         variables.insert(id, Arc::clone(&written));
         Ok(written)
     }
@@ -250,20 +257,20 @@ impl Hdf5Backend {
 
     fn plan(&self, draft: &Draft, id: VariableId) -> Result<Planned> {
         let variable = draft.variable(id).map_err(|fault| self.fault(fault))?;
-        let planned = Planned::new(draft, variable, &self.heap, self.structures);
+        let planned = Planned::new(draft, variable, &self.heap, self.structures, None);
         planned.map_err(|kind| self.target.error(kind))
     }
 
-    /// Where the elements of a variable are that were flushed.
+    /// Where the elements of a variable are that were flushed after its `number` was told.
     fn layout_of(
         &self,
         draft: &Draft,
         id: VariableId,
         written: &WrittenVariable,
+        number: u64,
     ) -> Result<ArrayLayout> {
         let variable = draft.variable(id).map_err(|fault| self.fault(fault))?;
         let group = draft.group(variable.group).map_err(|fault| self.fault(fault))?;
-        let number = written.reading.read().unwrap_or_else(PoisonError::into_inner).get();
         Ok(ArrayLayout {
             id: ArrayId { file: number, address: id.0 as u64 },
             file: Arc::clone(&self.target.name),
@@ -330,12 +337,9 @@ impl Backend for Hdf5Backend {
             self.put_into.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
             written.is_put_into.store(true, Relaxed);
         }
-        written.store.write(selection, elements, &variable.extent)?;
-        // Only who has read has anything that is kept.
-        if written.was_read.load(Relaxed) && written.was_read.swap(false, Relaxed) {
-            *written.reading.write().unwrap_or_else(PoisonError::into_inner) = FileNumber::new();
-        }
-        Ok(())
+        let put = written.store.write(selection, elements, &variable.extent);
+        written.reading.outdate();
+        put
     }
 
     fn grow(&self, draft: &Draft, id: VariableId, _extent: &[u64]) -> Result<()> {
@@ -344,11 +348,14 @@ impl Backend for Hdf5Backend {
     }
 
     fn array(&self, draft: &Draft, id: VariableId) -> Result<Array> {
+        // Before anything is looked up: what is found from now on keeps its place as long as the array lives.
+        let pin = self.target.space.pin();
         if !self.is_written(id)
             && let Some(origin) = draft.variable(id).ok().and_then(|found| found.origin.as_ref())
         {
             let variable = draft.variable(id).map_err(|fault| self.fault(fault))?;
             let mut array = Array::clone(&*origin.array()?);
+            array.layout.storage = Arc::new(Pinned::new(array.layout.storage, pin));
             array.shape = draft.shape(variable).map_err(|fault| self.fault(fault))?;
             if let Some(dataset) = self.dataset(id) {
                 // Other variables may have made its dimensions longer since.
@@ -358,16 +365,18 @@ impl Backend for Hdf5Backend {
         }
         let written = self.written(draft, id)?;
         let variable = draft.variable(id).map_err(|fault| self.fault(fault))?;
+        let number = written.reading.tell();
         written.store.flush(&variable.extent)?;
-        written.was_read.store(true, Relaxed);
         let planned = &written.planned;
-        let layout = self.layout_of(draft, id, &written)?;
+        let mut layout = self.layout_of(draft, id, &written, number)?;
+        layout.storage = Arc::new(Pinned::new(layout.storage, pin));
         Ok(Array {
             layout,
             shape: draft.shape(variable).map_err(|fault| self.fault(fault))?,
             stored: planned.stored.clone(),
             heap: (!planned.stored.is_flat()).then(|| Arc::clone(&self.heap) as _),
             rules: draft.rules(),
+            live: Live::default(),
         })
     }
 
@@ -436,7 +445,11 @@ impl Backend for Hdf5Backend {
     fn close(&mut self) -> Result<()> {
         let superblock = |end| self.superblock(end);
         let closed = self.committer.close(&self.target.space, 0, superblock);
-        closed.map_err(CommitError::into_error)
+        closed.map_err(CommitError::into_error)?;
+        // Whoever keeps a closed file keeps no chunks, and none of the memory that others may use for theirs.
+        self.variables.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
+        self.indexes.clear();
+        Ok(())
     }
 
     fn discard(&mut self) -> Result<()> {

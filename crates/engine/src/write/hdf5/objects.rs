@@ -81,8 +81,9 @@ impl Changes {
 
     /// Takes out the space that becomes free. What a commit that failed was to write there is not
     /// written: others may have the space by then.
-    pub(super) fn take_freed(&mut self) -> Vec<(u64, u64)> {
+    pub(super) fn take_freed(&mut self, space: &Space) -> Vec<(u64, u64)> {
         let mut freed = std::mem::take(&mut self.freed);
+        freed.retain(|&(address, bytes)| space.is_used(address, bytes));
         freed.sort_unstable();
         let is_kept = |block: &Block| {
             let before = freed.partition_point(|&(address, _)| address <= block.address);
@@ -99,6 +100,13 @@ impl Objects {
     /// Where the object is.
     pub(super) fn address(&self, node: Node) -> Option<u64> {
         self.addresses.get(&node).copied()
+    }
+
+    /// Has an object be made anew, and not only grow, when it is laid out next.
+    pub(super) fn forget_content(&mut self, node: Node) {
+        if let Some(placed) = self.placed.get_mut(&node) {
+            placed.content = None;
+        }
     }
 
     /// Lays out the objects `nodes`, children before parents, for the next commit.

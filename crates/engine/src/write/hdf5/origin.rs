@@ -14,7 +14,8 @@ use super::attributes::{self, Encoded};
 use super::scales::{Node, Scales};
 use crate::draft::{DimensionId, Draft, GroupDraft, GroupId, Place, ROOT, VariableId};
 use crate::error::{DefinitionFault, ErrorKind, Result};
-use crate::mapping::hdf5::{self, Dataset, Object, Objects, Pieces};
+use crate::fault::Readable;
+use crate::mapping::hdf5::{self, Dataset, LayoutKind, Object, Objects, Pieces};
 use crate::mapping::netcdf4;
 
 /// The values of an attribute whose message has room for its name and type, too.
@@ -138,11 +139,27 @@ impl Origin {
     }
 
     /// The number that a scale gives its dimension.
-    fn dimension_number(&self) -> Option<i32> {
-        match self.attribute(netcdf4::DIMENSION_ID).ok()??.values().ok()? {
-            Values::I32(numbers) => numbers.first().copied(),
+    fn dimension_number(&self) -> Result<Option<i32>> {
+        let Some(number) = self.object.attributes()?.get(netcdf4::DIMENSION_ID) else {
+            return Ok(None);
+        };
+        Ok(match number.values().readable()? {
+            Some(Values::I32(numbers)) => numbers.first().copied(),
             _ => None,
+        })
+    }
+
+    /// The largest number by which it refers to a dimension. In a damaged file that may be the number of none.
+    fn last_coordinate(&self) -> Result<Option<i32>> {
+        if self.dataset.is_none() {
+            return Ok(None);
         }
+        let numbers = self.object.attribute(netcdf4::COORDINATES).readable()?.flatten();
+        let numbers = numbers.map(|numbers| numbers.values().readable()).transpose()?.flatten();
+        Ok(match numbers {
+            Some(Values::I32(numbers)) => numbers.into_iter().max(),
+            _ => None,
+        })
     }
 
     /// One of its attributes as a message, under a name.
@@ -204,15 +221,20 @@ pub(super) fn find(draft: &mut Draft, objects: &Objects) -> Result<Origins> {
         by_address.get(&node.address()).copied()
     };
     let scales = Scales::find(draft);
-    let numbered: Vec<DimensionId> = draft
-        .dimensions()
-        .filter(|(id, dimension)| {
-            let scale = scales.scale(*id).and_then(|scale| origins.get(scale));
-            scale.and_then(Origin::dimension_number) == Some(dimension.number)
-        })
-        .map(|(id, _)| id)
-        .collect();
+    let mut numbered: Vec<DimensionId> = Vec::new();
+    for (id, dimension) in draft.dimensions() {
+        if let Some(scale) = scales.scale(id).and_then(|scale| origins.get(scale))
+            && scale.dimension_number()? == Some(dimension.number)
+        {
+            numbered.push(id);
+        }
+    }
     draft.set_numbered(&numbered);
+    let mut last = None;
+    for (_, origin) in origins.iter() {
+        last = last.max(origin.last_coordinate()?);
+    }
+    draft.number_dimensions_behind(last);
     for (id, object) in twins {
         let place = match same_object(&object) {
             Some(Node::Variable(twin)) => Place::Twin(twin),
@@ -321,7 +343,12 @@ impl Finder<'_> {
                 self.twins.push((id, object));
             } else if let Object::Dataset(dataset) = object {
                 let axes = dataset.dimensions()?.iter();
-                let limits = axes.map(|axis| axis.max.unwrap_or(u64::MAX)).collect();
+                // An array without chunks cannot become more, whatever a damaged file says.
+                let kind = dataset.layout_kind()?;
+                let can_grow = !matches!(kind, LayoutKind::Contiguous | LayoutKind::Compact);
+                let most = |max: Option<u64>| max.unwrap_or(u64::MAX);
+                let limits = axes.map(|axis| if can_grow { most(axis.max) } else { axis.size });
+                let limits = limits.collect();
                 self.draft.set_limits(id, limits);
             }
         }
@@ -347,9 +374,12 @@ impl Finder<'_> {
                 Some(_) => false,
                 None => {
                     let object = parent.group.resolve(link)?;
-                    let is_scale = object.node().is_some_and(|node| {
-                        node.attribute(netcdf4::CLASS).is_ok_and(|it| it.is_some())
-                    });
+                    let is_scale = match object.node() {
+                        Some(node) => {
+                            node.attribute(netcdf4::CLASS).readable()?.flatten().is_some()
+                        }
+                        None => false,
+                    };
                     if is_scale && self.take(parent, link, Node::Dimension(id), object)? {
                         continue;
                     }

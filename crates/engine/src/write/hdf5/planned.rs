@@ -48,12 +48,14 @@ pub(super) struct Planned {
 }
 
 impl Planned {
-    /// The plan for a variable of the draft.
+    /// The plan for a variable of the draft; `records` is how many there are along its first dimension, where that is
+    /// unlimited and known.
     pub(super) fn new(
         draft: &Draft,
         variable: &VariableDraft,
         heap: &FileHeap,
         structures: Structures,
+        records: Option<u64>,
     ) -> Encoded<Self> {
         let options = &variable.options;
         let endianness = options.endianness.unwrap_or(Endianness::Native);
@@ -85,7 +87,7 @@ impl Planned {
         let element_size = datatype.size() as usize;
         let chunk_shape = (kind == StorageKind::Chunked).then(|| match &options.chunk_shape {
             Some(chunk_shape) => chunk_shape.clone(),
-            None => chunk_shape(&axes, element_size as u64),
+            None => chunk_shape(&axes, element_size as u64, records),
         });
         let index =
             IndexKind::choose(structures, &axes, chunk_shape.as_deref().unwrap_or_default());

@@ -48,7 +48,7 @@ impl Hdf5Backend {
             if let Some(fill) = &planned.fill {
                 in_use.extend(references.collections(fill));
             }
-            let layout = self.layout_of(draft, id, written)?;
+            let layout = self.layout_of(draft, id, written, written.reading.tell())?;
             let bytes = shape::byte_count(&layout.shape, layout.element_size);
             cost_bytes = cost_bytes.saturating_add(bytes.unwrap_or(usize::MAX) as u64);
             arrays.push((layout, references));

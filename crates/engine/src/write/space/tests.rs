@@ -1,12 +1,14 @@
 //! Space against a model that knows the state of every byte.
 
+use std::sync::Arc;
+
 use isotach_testkit::Random;
 
 use super::*;
 
 fn commit(space: &Space) -> u64 {
     let end = space.begin_commit(0);
-    space.finish_commit();
+    space.finish_commit(0);
     end
 }
 
@@ -22,6 +24,54 @@ fn freed_space_waits_for_two_commits() {
     }
     assert_eq!(space.allocate(30, 1), 0);
     assert_eq!(space.allocate(10, 1), 30);
+}
+
+#[test]
+fn freed_space_waits_for_those_who_read_an_earlier_state() {
+    let readers = Arc::new(Mutex::new(BTreeSet::new()));
+    let held = Arc::clone(&readers);
+    let holders = move |from, to| lock(&held).range(from..to).next_back().copied();
+    let space = Space::new(1000).with_holders(10, Box::new(holders));
+    // Each commit frees a piece that the state before it refers to.
+    let mut generation = 10;
+    let mut commit = |freed: Option<u64>| {
+        freed.into_iter().for_each(|address| space.free(address, 10));
+        space.begin_commit(0);
+        generation += 3;
+        space.finish_commit(generation);
+        generation
+    };
+    lock(&readers).insert(10);
+    let second = commit(Some(0));
+    lock(&readers).insert(second);
+    commit(Some(20));
+    commit(None);
+    commit(None);
+    assert_eq!(space.allocate(10, 1), 1000, "both are read");
+    lock(&readers).remove(&10);
+    commit(None);
+    assert_eq!(space.allocate(10, 1), 0, "what the second commit freed is still read");
+    assert_eq!(space.allocate(10, 1), 1010);
+    lock(&readers).clear();
+    commit(None);
+    assert_eq!(space.allocate(10, 1), 20);
+}
+
+#[test]
+fn nothing_is_used_again_where_nobody_knows_who_reads() {
+    let space = Space::new(1000).with_holders(0, Box::new(|_, _| Some(0)));
+    space.set_survey(Box::new(|| Some(vec![(100, 900)])));
+    space.free(900, 100);
+    for _ in 0..4 {
+        commit(&space);
+    }
+    assert_eq!(space.allocate(5000, 1), 1000);
+    space.free_waiting(0);
+    assert_eq!(space.end(), 6000);
+}
+
+fn lock(readers: &Mutex<BTreeSet<u64>>) -> MutexGuard<'_, BTreeSet<u64>> {
+    readers.lock().unwrap()
 }
 
 #[test]
@@ -44,8 +94,11 @@ fn what_nobody_knows_of_is_free_at_once() {
     space.free(address, 64);
     assert_eq!(space.end(), 100);
     assert_eq!(space.allocate(64, 1), 100);
-    // Half of it is of the last commit.
+    // What seems to reach from the file into what was given since is nobody's.
     space.free(50, 114);
+    assert_eq!(space.end(), 164);
+    space.free(100, 64);
+    space.free(50, 50);
     assert_eq!(space.end(), 100);
     assert_eq!(space.allocate(1, 1), 100);
 }
@@ -73,7 +126,7 @@ fn the_tail_is_cut_off_at_the_end() {
     assert_eq!(commit(&space), 100);
     space.free(50, 10);
     assert_eq!(space.end(), 100);
-    space.free_waiting();
+    space.free_waiting(0);
     assert_eq!(space.end(), 50);
 }
 
@@ -89,7 +142,7 @@ fn a_commit_under_way_keeps_its_record_and_can_be_abandoned() {
     space.abandon_commit();
     assert_eq!(space.allocate(30, 1), 110);
     assert_eq!(space.begin_commit(30), 145);
-    space.finish_commit();
+    space.finish_commit(0);
     assert_eq!(space.allocate(10, 1), 145);
     commit(&space);
     assert_eq!(space.allocate(20, 1), 155, "what was freed still waits");
@@ -158,7 +211,69 @@ fn random_calls_never_give_out_what_is_in_use() {
         for (start, len, _) in used {
             space.free(start, len);
         }
-        space.free_waiting();
+        space.free_waiting(0);
         assert_eq!(space.end(), 0, "everything was given back");
     }
+}
+
+#[test]
+fn what_readers_may_have_is_not_given_out_while_they_read() {
+    let space = Space::new(0);
+    let first = space.allocate(100, 1);
+    let early = space.pin();
+    space.free(first, 100);
+    // Fresh, and given back at once where nobody reads.
+    assert_eq!(space.allocate(100, 1), 100);
+    let late = space.pin();
+    space.free(100, 100);
+    assert_eq!(space.allocate(100, 1), 200);
+    drop(late);
+    // Who came first may have found what was there before.
+    assert_eq!(space.allocate(100, 1), 300);
+    drop(early);
+    assert_eq!(space.allocate(200, 1), 0);
+    space.free(0, 200);
+    assert_eq!(space.allocate(50, 1), 0);
+}
+
+#[test]
+fn a_reader_that_comes_later_does_not_keep_what_was_freed_before() {
+    let space = Space::new(0);
+    let first = space.allocate(100, 1);
+    space.allocate(10, 1);
+    let early = space.pin();
+    space.free(first, 100);
+    assert_eq!(space.allocate(100, 1), 110);
+    let _late = space.pin();
+    drop(early);
+    assert_eq!(space.allocate(100, 1), 0);
+}
+
+#[test]
+fn two_commits_and_the_last_reader_free_what_was_committed() {
+    let space = Space::new(0);
+    let at = space.allocate(100, 1);
+    space.allocate(10, 1);
+    commit(&space);
+    let reader = space.pin();
+    space.free(at, 100);
+    for _ in 0..3 {
+        commit(&space);
+        assert_ne!(space.allocate(100, 1), at);
+    }
+    assert!(space.is_free(&(at..at + 100)), "nothing that waits to be written has to go there");
+    drop(reader);
+    assert_eq!(space.allocate(100, 1), at);
+}
+
+#[test]
+fn closing_frees_what_readers_still_have() {
+    let space = Space::new(0);
+    let at = space.allocate(100, 1);
+    commit(&space);
+    let _reader = space.pin();
+    space.free(at, 100);
+    commit(&space);
+    space.free_waiting(0);
+    assert_eq!(space.end(), 0);
 }

@@ -4,7 +4,7 @@
 //! once and kept by its index (some 10 MB at most), one of a version-2 tree is verified once and
 //! kept by the file (2 MiB at most, of all its trees).
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use isotach_format::hdf5::btree::v1::ChunkNode;
 use isotach_format::hdf5::btree::v2_record::{self, ChunkRecord, ChunkRecordLayout};
@@ -15,6 +15,7 @@ use super::super::kept::Kept;
 use super::ChunkedArray;
 use crate::error::Result;
 use crate::plan::layout::{ChunkIndex, ChunkPlace};
+use crate::sync::OnceLock;
 
 /// Children in nodes that one version-1 index keeps: some 10 MB.
 const KEPT_ENTRIES: u64 = 1 << 17;
@@ -43,9 +44,8 @@ impl BTree1Index {
             // Twice the default K children.
             let guess = 24 + 64 * (16 + 8 * rank + sizes.offset) as u64;
             let decode = |bytes: &[u8]| ChunkNode::decode(bytes, address, sizes, rank);
-            let node = context
-                .sure(|_| false, |context| context.structure(address, guess, decode))
-                .map_err(|error| self.array.at(error))?;
+            let node = context.structure(address, guess, decode);
+            let node = node.map_err(|error| self.array.at(error))?;
             let weight = node.entries().len() as u64 + 1;
             Ok((Arc::new(node), weight))
         })?;

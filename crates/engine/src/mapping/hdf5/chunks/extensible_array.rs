@@ -1,6 +1,6 @@
 //! The extensible array index.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use isotach_format::hdf5::chunk_index::extensible_array::ExtensibleArray;
 use isotach_format::hdf5::chunk_index::extensible_block::{
@@ -13,6 +13,7 @@ use super::runs::{Run, Runs};
 use crate::error::Result;
 use crate::plan::layout::{ChunkIndex, ChunkPlace};
 use crate::storage::MetadataBytes;
+use crate::sync::OnceLock;
 
 /// Bytes of a header with addresses and lengths of 8 bytes.
 const HEADER_BYTES: u64 = 72;

@@ -1,7 +1,9 @@
 //! Elements of array indexes that are kept decoded, block by block.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError};
+
+use crate::sync::RwLock;
 
 use isotach_format::hdf5::chunk_index::element::{ChunkElement, Elements};
 
@@ -20,7 +22,7 @@ pub(super) struct Runs {
     kept: RwLock<Kept>,
 }
 
-#[derive(Default)]
+#[derive(Default, Clone)]
 struct Kept {
     by_first: BTreeMap<u64, Arc<Run>>,
     element_count: usize,

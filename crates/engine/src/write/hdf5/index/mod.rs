@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use isotach_format::hdf5::message::layout::{ChunkIndex, ChunkedLayout, Layout};
+use isotach_model::shape;
 
 use self::bulk::BulkIndex;
 pub(super) use self::bulk::IndexKind;
@@ -33,6 +34,9 @@ use crate::write::target::Target;
 /// Arrays of at most so many bytes go to fresh space when they are overwritten, as chunks do: it costs
 /// no more than a few microseconds, once for each commit.
 const KEPT_ARRAY_BYTES: u64 = 64 << 10;
+
+/// Chunks of the file up to so many bytes need no room, as they may become much less.
+const SMALL_CHUNK_BYTES: u64 = 64 << 20;
 
 /// An empty store for a new variable.
 pub(super) fn store(
@@ -57,11 +61,14 @@ pub(super) fn store(
     let (address, inline) = match placement {
         Some(Placement::Strided { address, .. }) => (Some(*address), None),
         Some(Placement::Inline(bytes)) => (None, Some(&**bytes)),
-        Some(Placement::External(_) | Placement::Virtual(_)) => {
+        Some(Placement::External { .. } | Placement::Virtual(_)) => {
             return Err(fault(DefinitionFault::NotWritable { name: variable.name.to_string() }));
         }
         Some(Placement::Unallocated | Placement::Chunked(_)) | None => (None, None),
     };
+    if let (Some(_), Some(chunk_shape)) = (existing, &planned.chunk_shape) {
+        check_chunk(target, chunk_shape, element_size)?;
+    }
     Ok(match (planned.kind, &planned.chunk_shape) {
         (_, Some(chunk_shape)) => Store::Chunked(ChunkStore::new(
             values,
@@ -82,12 +89,46 @@ pub(super) fn store(
         (_, None) => {
             let fill = planned.fill.clone();
             let store = StridedStore::new(values, extent, element_size, fill, address)?;
+            if existing.is_some() {
+                check_claim(target, address, store.byte_len())?;
+            }
             // Numbers of large arrays are not copied for a few that change. Of references, one into a
             // heap that no commit has would be all that is left of a committed one.
             let is_kept = !planned.stored.is_flat() || store.byte_len() <= KEPT_ARRAY_BYTES;
             Store::Strided(if is_kept { store.keeping_committed() } else { store })
         }
     })
+}
+
+/// That an array of the file lies within it, or that there is room for one that has no place yet: how large it is,
+/// only the file says.
+fn check_claim(target: &Target, address: Option<u64>, byte_len: u64) -> Result<()> {
+    let Some(address) = address else {
+        let limit = target.storage.room();
+        let what = "bytes of an array";
+        return match byte_len <= limit {
+            true => Ok(()),
+            false => Err(target.error(ErrorKind::Limit { what, value: byte_len, limit })),
+        };
+    };
+    let (needed_bytes, available_bytes) = (address.saturating_add(byte_len), target.len()?);
+    if needed_bytes <= available_bytes {
+        return Ok(());
+    }
+    let kind = isotach_format::ErrorKind::Truncated { needed_bytes, available_bytes };
+    let error = isotach_format::Error { structure: "values to be written", address, kind };
+    Err(target.error(ErrorKind::Structure(error)))
+}
+
+/// That there is room for a chunk of the file, all of which is made where a part of it is written: how large it is,
+/// only the file says.
+fn check_chunk(target: &Target, chunk_shape: &[u64], element_size: usize) -> Result<()> {
+    let value = shape::byte_count(chunk_shape, element_size).map_or(u64::MAX, |bytes| bytes as u64);
+    let limit = target.storage.room().max(SMALL_CHUNK_BYTES);
+    match value <= limit {
+        true => Ok(()),
+        false => Err(target.error(ErrorKind::Limit { what: "bytes of a chunk", value, limit })),
+    }
 }
 
 /// The chunks that are in the file: all of them now, as the index that tells them is going to change.

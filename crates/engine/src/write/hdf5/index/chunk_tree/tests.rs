@@ -76,7 +76,7 @@ impl File {
             self.target.space.free(address, bytes);
         }
         self.target.space.begin_commit(0);
-        self.target.space.finish_commit();
+        self.target.space.finish_commit(0);
         self.table.mark_committed();
         self.committed = next;
     }

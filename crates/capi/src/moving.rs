@@ -1,0 +1,76 @@
+//! Calls on files that others write meanwhile. What an id shows is of one committed state of its file; where that is
+//! gone, the file moves on to its newest state and the call is made once more, if all ids that the program has
+//! mean the same there. Else it is `ESTALE`: `nc_sync` shows the newest state, with ids of its own.
+
+use std::cell::RefCell;
+use std::ffi::c_int;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use crate::handle;
+use crate::status::Status;
+
+/// How often a call is made anew before its error is told.
+const MOST_TRIES: u32 = 200;
+/// What is waited where the file has changed, but has no newer state to be seen yet.
+const PAUSE: Duration = Duration::from_millis(1);
+
+thread_local! {
+    /// The file of which the engine said since the last call that it has changed.
+    static CHANGED: RefCell<Option<Arc<str>>> = const { RefCell::new(None) };
+}
+
+/// The status of a call that met a file that has changed.
+const STALE: c_int = libc::ESTALE;
+
+/// The same, and the file remembered: other statuses of that number are not those of a file that has changed.
+pub(crate) fn changed(file: &Arc<str>) -> Status {
+    CHANGED.set(Some(Arc::clone(file)));
+    Status(STALE)
+}
+
+/// Whether files are shown as they were when they were opened (`ISOTACH_SNAPSHOT=1`).
+pub(crate) fn is_snapshot() -> bool {
+    static IS_SET: OnceLock<bool> = OnceLock::new();
+    *IS_SET.get_or_init(|| std::env::var_os("ISOTACH_SNAPSHOT").is_some_and(|value| value == "1"))
+}
+
+/// Makes a call whose status may be that of a file which has changed.
+#[inline]
+pub(crate) fn settled(mut call: impl FnMut() -> c_int) -> c_int {
+    match call() {
+        STALE => settled_later(call),
+        status => status,
+    }
+}
+
+#[cold]
+fn settled_later(mut call: impl FnMut() -> c_int) -> c_int {
+    let mut status = STALE;
+    for _ in 0..MOST_TRIES {
+        let Some(file) = CHANGED.take().filter(|_| status == STALE && !is_snapshot()) else {
+            break;
+        };
+        match move_on(&file) {
+            Ok(true) => {}
+            Ok(false) => std::thread::sleep(PAUSE),
+            Err(()) => break,
+        }
+        status = call();
+    }
+    status
+}
+
+/// Has the ids of a file that is only read show its newest state, or all that are open where it is none of them but
+/// one that they lead to; whether one of them has another state. An error where ids would mean something else there.
+fn move_on(name: &str) -> Result<bool, ()> {
+    let mut concerned = handle::all();
+    if concerned.iter().any(|file| file.is_called(name)) {
+        concerned.retain(|file| file.is_called(name));
+    }
+    let outcomes: Vec<_> = concerned.iter().map(|file| file.move_on()).collect();
+    match outcomes.as_slice() {
+        [Err(_)] => Err(()),
+        outcomes => Ok(outcomes.iter().any(|outcome| matches!(outcome, Ok(true)))),
+    }
+}

@@ -1,0 +1,174 @@
+//! The bytes of a classic file whose values are read where the header that was read says.
+//!
+//! Values of classic files have one place only, and the newest are read. A writer who moves them, or puts others there,
+//! changes the header, and with it the state of the file: then the header is read again, and the values that were read
+//! count if it still says the same of them. Records that were added, and whatever else does not move a value, change
+//! nothing of that.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::sync::atomic::{
+    AtomicBool,
+    Ordering::{Acquire, Release},
+};
+use std::sync::{Arc, PoisonError};
+
+use isotach_format::classic::{Header, RecordLayout};
+
+use super::read_header;
+use crate::error::Result;
+use crate::fault::Readable;
+use crate::storage::{MetadataReader, Storage, state};
+use crate::sync::RwLock;
+
+/// How often a file is looked at whose writer publishes one state after the other.
+const MOST_LOOKS: usize = 100;
+
+/// See the module.
+pub(super) struct ClassicBytes {
+    file: Arc<str>,
+    bytes: Arc<dyn Storage>,
+    /// Bytes that there were when the file was opened. Less than that is another file.
+    len: u64,
+    places: Places,
+    /// The storage in the last state that says the same of all values; `None` for that of the opening.
+    present: RwLock<Option<Arc<dyn Storage>>>,
+    /// Whether there is one.
+    has_present: AtomicBool,
+}
+
+/// Where the values are: name, address, bytes from one element to the next, type and shape without the records.
+#[derive(PartialEq)]
+struct Places {
+    records: u64,
+    variables: Vec<Place>,
+}
+
+#[derive(PartialEq)]
+struct Place {
+    name: String,
+    begin: u64,
+    strides: Vec<u64>,
+    element_bytes: u64,
+    shape: Vec<u64>,
+    is_record: bool,
+}
+
+impl Places {
+    /// `None` where they cannot be told of some variable.
+    fn new(header: &Header, records: &RecordLayout) -> Option<Self> {
+        let place = |variable: &isotach_format::classic::Variable| {
+            let layout = records.variable(header, variable).ok()?;
+            let shape = layout.shape.get(usize::from(variable.is_record)..)?.to_vec();
+            Some(Place {
+                name: variable.name.clone(),
+                begin: layout.begin,
+                strides: layout.byte_strides,
+                element_bytes: layout.external_type.size_bytes(),
+                shape,
+                is_record: variable.is_record,
+            })
+        };
+        let variables = header.variables.iter().map(place).collect::<Option<_>>()?;
+        Some(Self { records: records.record_count, variables })
+    }
+
+    /// Whether a later header says the same of these values.
+    fn are_among(&self, later: &Self) -> bool {
+        let mut rest = later.variables.iter();
+        // In their order: others may have been added, or taken out.
+        self.records <= later.records
+            && self.variables.iter().all(|place| rest.any(|other| other == place))
+    }
+}
+
+impl ClassicBytes {
+    /// The bytes of the file that has this header.
+    pub(super) fn new(
+        file: &Arc<str>,
+        bytes: Arc<dyn Storage>,
+        header: &Header,
+        records: &RecordLayout,
+    ) -> io::Result<Self> {
+        let len = bytes.len()?;
+        let nothing = Places { records: u64::MAX, variables: Vec::new() };
+        let places = Places::new(header, records).unwrap_or(nothing);
+        let (present, has_present) = (RwLock::new(None), AtomicBool::new(false));
+        Ok(Self { file: Arc::clone(file), bytes, len, places, present, has_present })
+    }
+
+    /// Looks whether the header of the present state says the same.
+    fn look_again(&self) -> io::Result<()> {
+        for _ in 0..MOST_LOOKS {
+            let Some(present) = self.bytes.present()? else { break };
+            if present.len()? < self.len {
+                break;
+            }
+            let found = self.header_of(&present);
+            if present.ensure_state().is_err() {
+                continue;
+            }
+            let found = found.readable().map_err(io::Error::other)?;
+            let later = found.and_then(|(header, records)| Places::new(&header, &records));
+            if !later.is_some_and(|later| self.places.are_among(&later)) {
+                break;
+            }
+            *self.present.write().unwrap_or_else(PoisonError::into_inner) = Some(present);
+            self.has_present.store(true, Release);
+            return Ok(());
+        }
+        Err(state::changed())
+    }
+
+    fn header_of(&self, present: &Arc<dyn Storage>) -> Result<(Header, RecordLayout)> {
+        read_header(MetadataReader::new(Arc::clone(&self.file), Arc::clone(present))?)
+    }
+}
+
+impl Storage for ClassicBytes {
+    fn len(&self) -> io::Result<u64> {
+        let len = self.bytes.len()?;
+        if len < self.len { Err(state::changed()) } else { Ok(len) }
+    }
+
+    fn read_at<'into>(
+        &self,
+        offset: u64,
+        into: &'into mut [MaybeUninit<u8>],
+    ) -> io::Result<&'into mut [u8]> {
+        self.bytes.read_at(offset, into)
+    }
+
+    fn as_slice(&self) -> Option<&[u8]> {
+        self.bytes.as_slice()
+    }
+
+    fn call_cost_bytes(&self) -> u64 {
+        self.bytes.call_cost_bytes()
+    }
+
+    fn ensure_state(&self) -> io::Result<()> {
+        let still = if self.has_present.load(Acquire) {
+            let present = self.present.read().unwrap_or_else(PoisonError::into_inner);
+            present.as_ref().unwrap_or(&self.bytes).ensure_state()
+        } else {
+            self.bytes.ensure_state()
+        };
+        match still {
+            Err(error) if state::is_changed(&error) => self.look_again(),
+            still => still,
+        }
+    }
+
+    fn ensure_values(&self) -> io::Result<()> {
+        self.ensure_state()
+    }
+
+    fn has_writer(&self) -> bool {
+        self.bytes.has_writer()
+    }
+
+    fn parallel(&self) -> bool {
+        self.bytes.parallel()
+    }
+}

@@ -1,0 +1,207 @@
+//! The committed state of a local file that one opening of it is of.
+//!
+//! ```text
+//! a writer is there   the generation that it has published (locks.rs): it publishes another before and after
+//!                     whatever changes what others find
+//! none is there       the file's stamp: number, length, times
+//! ```
+//! What was read is of that state if the same is true afterwards. While the state is held, the writer gives none of
+//! its space to others, so values need no such look.
+
+use std::fs::{File, Metadata};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, SystemTime};
+
+use super::locks;
+use crate::process::uncancelled;
+
+/// How often a state is looked for while writers publish one after the other.
+const MOST_ATTEMPTS: usize = 1000;
+/// After so long, another change gives a file another time: the kernel's clock for that goes by a few
+/// milliseconds.
+const FINE_TIMES: Duration = Duration::from_millis(100);
+/// The same for file systems that know seconds only, or every other one.
+const COARSE_TIMES: Duration = Duration::from_secs(3);
+/// How often that is waited for where nothing else tells states apart.
+const MOST_WAITS: usize = 20;
+
+/// What a storage's error says where its bytes are of another state than when it was opened.
+#[derive(Debug)]
+pub(crate) struct ChangedSince;
+
+impl std::fmt::Display for ChangedSince {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the file has changed since it was opened: refresh() shows its present state")
+    }
+}
+
+impl std::error::Error for ChangedSince {}
+
+/// The error of a storage whose bytes are of another state than when it was opened.
+pub(crate) fn changed() -> io::Error {
+    io::Error::other(ChangedSince)
+}
+
+/// Whether an error is [`changed`]'s.
+pub(crate) fn is_changed(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|source| source.is::<ChangedSince>())
+}
+
+/// By what a file is known to be the same, and unchanged.
+#[derive(Debug, Clone)]
+pub(super) struct Stamp {
+    pub(super) device_and_inode: (u64, u64),
+    len: u64,
+    /// When its bytes, and anything about it, were changed last: seconds and nanoseconds.
+    modified: (i64, i64),
+    changed: (i64, i64),
+    /// Whether a change after this would have shown.
+    is_sure: bool,
+}
+
+impl Stamp {
+    /// What the file at `path` is now.
+    pub(super) fn of(path: &Path) -> io::Result<Self> {
+        std::fs::metadata(path).map(|metadata| Self::new(&metadata))
+    }
+
+    pub(super) fn new(metadata: &Metadata) -> Self {
+        let (modified, changed) =
+            ((metadata.mtime(), metadata.mtime_nsec()), (metadata.ctime(), metadata.ctime_nsec()));
+        let needed = if modified.1 != 0 { FINE_TIMES } else { COARSE_TIMES };
+        let since = |time: SystemTime| SystemTime::now().duration_since(time).ok();
+        let since = metadata.modified().ok().and_then(since);
+        Self {
+            device_and_inode: (metadata.dev(), metadata.ino()),
+            len: metadata.len(),
+            modified,
+            changed,
+            // Whoever writes makes both times the same. Our writer sets the first when it closes. A time to come is
+            // another machine's.
+            is_sure: modified != changed || since.is_none_or(|since| since > needed),
+        }
+    }
+
+    /// Whether the file has the bytes that it had: its name, owner and mode may have changed.
+    fn has_same_bytes(&self, other: &Self) -> bool {
+        let of_bytes = |stamp: &Self| (stamp.device_and_inode, stamp.len, stamp.modified);
+        of_bytes(self) == of_bytes(other)
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct CommittedState {
+    /// Whether locks tell of writers.
+    has_locks: bool,
+    /// The generation of the writer that was there when the file was opened.
+    generation: Option<u64>,
+    stamp: Stamp,
+    /// The first generation of a writer that came later and had changed nothing by then; 0 where none was seen.
+    joined: AtomicU64,
+    is_held: bool,
+}
+
+impl CommittedState {
+    /// The present state of `file`, which is held where it `may_hold` and locks work.
+    ///
+    /// # Errors
+    /// [`changed`] where there was another each time it was looked at.
+    pub(super) fn find(file: &File, may_hold: bool) -> io::Result<Self> {
+        if !locks::reach_everybody(file) {
+            return Self::without_locks(file);
+        }
+        for _ in 0..MOST_ATTEMPTS {
+            let Ok(generation) = locks::published(file) else {
+                return Self::without_locks(file);
+            };
+            let slot = generation.unwrap_or(0);
+            let is_held = may_hold && locks::hold(file, slot).is_ok();
+            let stamp = Stamp::new(&file.metadata()?);
+            // Else a writer may have looked for readers before this one was seen.
+            if locks::published(file)? == generation {
+                let joined = AtomicU64::new(0);
+                return Ok(Self { has_locks: true, generation, stamp, joined, is_held });
+            }
+            if is_held {
+                locks::let_go(file, slot)?;
+            }
+        }
+        Err(changed())
+    }
+
+    /// Only the stamp tells: one that is so young that another change would not show is waited for.
+    fn without_locks(file: &File) -> io::Result<Self> {
+        for _ in 0..MOST_WAITS {
+            let stamp = Stamp::new(&file.metadata()?);
+            // Seconds would be too long.
+            if stamp.is_sure || stamp.modified.1 == 0 {
+                let joined = AtomicU64::new(0);
+                return Ok(Self {
+                    has_locks: false,
+                    generation: None,
+                    stamp,
+                    joined,
+                    is_held: false,
+                });
+            }
+            uncancelled(|| std::thread::sleep(FINE_TIMES));
+        }
+        Err(changed())
+    }
+
+    /// Whether the writer keeps the space of this state for its readers.
+    pub(super) fn is_held(&self) -> bool {
+        self.is_held
+    }
+
+    /// Whether a writer is at work on `file`.
+    pub(super) fn has_writer(&self, file: &File) -> bool {
+        self.has_locks && matches!(locks::published(file), Ok(Some(_)))
+    }
+
+    /// That `file` is in this state: what was read of it until now is of this state.
+    ///
+    /// # Errors
+    /// [`changed`] where it is not.
+    pub(super) fn ensure(&self, file: &File) -> io::Result<()> {
+        let published = if self.has_locks { locks::published(file)? } else { None };
+        let is_present = match (self.generation, published) {
+            (Some(mine), Some(now)) => mine == now,
+            // The writer is gone, and may have committed again before.
+            (Some(_), None) => false,
+            (None, None) => self.is_stamped(file)?,
+            (None, Some(now)) => {
+                self.joined.load(Relaxed) == now
+                    || self.stamp.is_sure && self.is_stamped(file)? && {
+                        // It had written nothing when it had published this.
+                        self.joined.store(now, Relaxed);
+                        true
+                    }
+            }
+        };
+        if is_present { Ok(()) } else { Err(changed()) }
+    }
+
+    fn is_stamped(&self, file: &File) -> io::Result<bool> {
+        Ok(self.stamp.has_same_bytes(&Stamp::new(&file.metadata()?)))
+    }
+
+    /// Whether there is nothing newer at `path` than this state of `file`: neither a commit, nor values that were
+    /// overwritten, nor another file.
+    pub(super) fn is_newest(&self, file: &File, path: &Path) -> io::Result<bool> {
+        let found = Stamp::of(path)?;
+        let is_same = self.stamp.is_sure
+            && self.stamp.has_same_bytes(&found)
+            && self.stamp.changed == found.changed;
+        Ok(is_same && (self.has_locks || found.is_sure) && self.ensure(file).is_ok())
+    }
+
+    /// Device and number of the file.
+    pub(super) fn device_and_inode(&self) -> (u64, u64) {
+        self.stamp.device_and_inode
+    }
+}

@@ -1,0 +1,391 @@
+//! A file that is open is of one committed state of it, whatever a writer does meanwhile.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::path::Path;
+use std::sync::atomic::{AtomicI32, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+
+use isotach::model::selection::{Axis, Selection};
+use isotach::model::{Atomic, Values};
+use isotach::storage::{Creation, Storage, WritableFile, WritableStorage};
+use isotach::{
+    CreateOptions, EditOptions, ErrorKind, File, Format, OpenOptions, Result, VariableOptions,
+    Writer,
+};
+
+#[path = "support/records.rs"]
+mod records;
+use records::{NAMES, WIDTH, by_hand, create, look, put, select, values};
+
+fn is_changed<T: std::fmt::Debug>(result: Result<T>) -> bool {
+    matches!(result.unwrap_err().kind, ErrorKind::Changed)
+}
+
+#[test]
+fn values_of_a_state_stay_while_it_is_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file.nc");
+    let writer = create(&path);
+    put(&writer, 5, 0).unwrap();
+    writer.commit().unwrap();
+    let mut file = File::open(&path).unwrap();
+    assert_eq!(look(&file).unwrap(), (5, 0));
+    for number in 1..=20 {
+        put(&writer, 5 + number as u64, number).unwrap();
+        writer.commit().unwrap();
+        // All structures are known, and the cache is not asked: rows were never read before.
+        let again = File::open(&path).unwrap();
+        assert_eq!(look(&again).unwrap(), (5 + number as u64, number));
+    }
+    assert_eq!(look(&file).unwrap(), (5, 0));
+    assert!(file.refresh().unwrap());
+    assert_eq!(look(&file).unwrap(), (25, 20));
+    writer.close().unwrap();
+    assert_eq!(look(&file).unwrap(), (25, 20));
+}
+
+#[test]
+fn a_state_outlives_the_sessions_of_writers() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file.nc");
+    let writer = create(&path);
+    put(&writer, 5, 0).unwrap();
+    writer.close().unwrap();
+    let mut held = Vec::new();
+    for number in 1..=8 {
+        let file = File::open(&path).unwrap();
+        let known: Vec<_> = NAMES.iter().map(|name| file.variable(name).unwrap()).collect();
+        // The way to the chunks, and no more.
+        for variable in &known {
+            variable.read(&select([Axis::range(0, 1, 1), Axis::range(0, 1, 1)])).unwrap();
+        }
+        held.push((number - 1, file, known));
+        let writer = by_hand().open(&path).unwrap();
+        put(&writer, 5, number).unwrap();
+        writer.close().unwrap();
+        for (number, _file, known) in &held {
+            for variable in known {
+                let shape = variable.shape().unwrap();
+                let Values::I32(found) = variable.read(&Selection::all(&shape)).unwrap() else {
+                    panic!()
+                };
+                for (record, row) in found.chunks(WIDTH as usize).enumerate() {
+                    assert_eq!(row, values(variable.name(), record as u64, *number));
+                }
+            }
+        }
+    }
+    let held_len = path.metadata().unwrap().len();
+    drop(held);
+    for number in 9..=14 {
+        let writer = by_hand().open(&path).unwrap();
+        put(&writer, 5, number).unwrap();
+        writer.close().unwrap();
+        assert_eq!(look(&File::open(&path).unwrap()).unwrap(), (5, number));
+    }
+    let len = path.metadata().unwrap().len();
+    assert!(len < held_len / 3, "what nobody holds is used again: {len} of {held_len}");
+}
+
+#[test]
+fn what_was_not_looked_for_is_of_this_state_or_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file.nc");
+    let writer = create(&path);
+    put(&writer, 3, 0).unwrap();
+    // No read of anything else brings it along.
+    let large = vec![1; 12_000];
+    writer.root().set_attribute("large", large.clone()).unwrap();
+    writer.commit().unwrap();
+    let before = |file: &File| file.root().attribute("large")?.unwrap().values();
+    let file = File::open(&path).unwrap();
+    put(&writer, 3, 1).unwrap();
+    assert_eq!(look(&File::open(&path).unwrap()).unwrap(), (3, 0), "nothing is committed");
+    assert_eq!(before(&file.clone()).unwrap(), Values::I32(large.clone()));
+    let file = File::open(&path).unwrap();
+    writer.commit().unwrap();
+    for _ in 0..2 {
+        assert!(is_changed(before(&file)));
+        assert!(look(&file).is_ok_and(|found| found == (3, 0)) || is_changed(look(&file)));
+    }
+    // A writer who only opens the file, or closes it again, changes nothing.
+    writer.close().unwrap();
+    let file = File::open(&path).unwrap();
+    let writer = by_hand().open(&path).unwrap();
+    assert_eq!(before(&file).unwrap(), Values::I32(large));
+    writer.close().unwrap();
+    assert_eq!(look(&file).unwrap(), (3, 1));
+}
+
+#[test]
+fn no_two_states_have_the_same_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file.nc");
+    create(&path).close().unwrap();
+    let mut times = vec![path.metadata().unwrap().modified().unwrap()];
+    for number in 0..50 {
+        let mut file = File::open(&path).unwrap();
+        assert!(!file.refresh().unwrap(), "closed by our writer: nothing to wait for");
+        let writer = by_hand().open(&path).unwrap();
+        writer.root().set_attribute("number", number).unwrap();
+        writer.close().unwrap();
+        times.push(path.metadata().unwrap().modified().unwrap());
+        assert!(file.refresh().unwrap());
+        let found = file.root().attribute("number").unwrap().unwrap().values().unwrap();
+        assert_eq!(found, Values::I32(vec![number]));
+    }
+    assert!(times.is_sorted_by(|earlier, later| earlier < later), "{times:?}");
+}
+
+#[test]
+fn a_second_writer_is_refused_with_locks_and_without() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file.nc");
+    let writer = create(&path);
+    for lock in [true, false] {
+        let options = EditOptions { lock, ..by_hand() };
+        assert!(matches!(options.open(&path).err().unwrap().kind, ErrorKind::InUse { .. }));
+        let options = CreateOptions { edit: options, ..CreateOptions::default() };
+        assert!(matches!(options.create(&path).err().unwrap().kind, ErrorKind::InUse { .. }));
+    }
+    put(&writer, 2, 0).unwrap();
+    writer.close().unwrap();
+    assert_eq!(look(&File::open(&path).unwrap()).unwrap(), (2, 0));
+}
+
+/// A file whose writer stops before each of its steps and lets others look.
+struct Stepping {
+    file: WritableFile,
+    look: Mutex<Box<dyn FnMut() + Send>>,
+}
+
+impl Stepping {
+    fn step(&self) {
+        // Who looks may have the writer finish something, which is a step of its own.
+        if let Ok(mut look) = self.look.try_lock() {
+            look();
+        }
+    }
+}
+
+impl Storage for Stepping {
+    fn len(&self) -> io::Result<u64> {
+        self.file.len()
+    }
+
+    fn read_at<'into>(
+        &self,
+        offset: u64,
+        into: &'into mut [MaybeUninit<u8>],
+    ) -> io::Result<&'into mut [u8]> {
+        self.file.read_at(offset, into)
+    }
+}
+
+impl WritableStorage for Stepping {
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        self.step();
+        self.file.write_at(offset, bytes)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.step();
+        self.file.set_len(len)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.file.sync()
+    }
+
+    fn publish(&self) {
+        self.step();
+        self.file.publish();
+    }
+
+    fn generation(&self) -> u64 {
+        self.file.generation()
+    }
+
+    fn held_between(&self, from: u64, to: u64) -> Option<u64> {
+        self.file.held_between(from, to)
+    }
+}
+
+/// What readers met who opened the file at a step and looked some steps later.
+#[derive(Debug, Default)]
+struct Met {
+    looks: usize,
+    changed: usize,
+}
+
+/// Has readers look at each step of a writer: those who have just opened the file see a whole state, those who did so
+/// earlier see the one of then or [`ErrorKind::Changed`].
+fn look_at_steps(
+    path: &Path,
+    committed: Arc<AtomicI32>,
+    met: Arc<Mutex<Met>>,
+    look: fn(&File) -> Result<(u64, i32)>,
+) -> Box<dyn FnMut() + Send> {
+    let path = path.to_owned();
+    let mut waiting: Vec<(usize, i32, File)> = Vec::new();
+    let mut step = 0;
+    Box::new(move || {
+        let number = committed.load(SeqCst);
+        let (_, found) = look(&File::open(&path).unwrap()).unwrap();
+        assert!((number..=number + 1).contains(&found), "{found} at {number}");
+        waiting
+            .extend([1, 2, 4, 9].map(|after| (step + after, number, File::open(&path).unwrap())));
+        let (due, rest): (Vec<_>, Vec<_>) =
+            waiting.drain(..).partition(|(until, ..)| *until <= step);
+        waiting = rest;
+        let mut met = met.lock().unwrap();
+        for (_, number, file) in due {
+            met.looks += 1;
+            match look(&file) {
+                Ok((_, found)) => assert!((number..=number + 1).contains(&found)),
+                Err(error) if matches!(error.kind, ErrorKind::Changed) => met.changed += 1,
+                Err(error) => panic!("{error}"),
+            }
+        }
+        step += 1;
+    })
+}
+
+#[test]
+fn readers_at_each_step_of_a_writer_see_one_state() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file.nc");
+    let writer = create(&path);
+    put(&writer, 3, 0).unwrap();
+    writer.close().unwrap();
+    let (committed, met) = (Arc::new(AtomicI32::new(0)), Arc::new(Mutex::new(Met::default())));
+    for session in 0..3 {
+        let file = WritableFile::open(&path, Creation::Open, true).unwrap();
+        let look = look_at_steps(&path, Arc::clone(&committed), Arc::clone(&met), look);
+        let storage = Arc::new(Stepping { file, look: Mutex::new(look) });
+        let writer = by_hand().open_in("file.nc", storage).unwrap();
+        for number in 4 * session + 1..=4 * session + 3 {
+            put(&writer, 3 + number as u64, number).unwrap();
+            // Names that come and go have the group's links be built anew.
+            let root = writer.root();
+            let options = VariableOptions::default;
+            root.define_variable(&format!("new {number}"), Atomic::Int, &[], options()).unwrap();
+            if let Some(old) = root.variable(&format!("new {}", number - 1)).unwrap() {
+                old.delete().unwrap();
+            }
+            writer.commit().unwrap();
+            committed.store(number, SeqCst);
+        }
+        put(&writer, 4 * session as u64 + 7, 4 * session + 4).unwrap();
+        writer.close().unwrap();
+        committed.store(4 * session + 4, SeqCst);
+    }
+    let met = met.lock().unwrap();
+    println!("{met:?}");
+    assert!(met.looks > 300 && met.changed > 50 && met.looks - met.changed > 50, "{met:?}");
+}
+
+/// What a classic file shows whose values are the same in all commits.
+fn look_at_classic(file: &File) -> Result<(u64, i32)> {
+    let Values::Char(text) = file.root().attribute("text")?.unwrap().values()? else { panic!() };
+    let Values::I32(number) = file.root().attribute("number")?.unwrap().values()? else { panic!() };
+    let number = number[0];
+    assert_eq!(text, vec![b'a' + (number % 26) as u8; 40 * number as usize + 1]);
+    let mut counts = Vec::new();
+    for name in NAMES {
+        let variable = file.variable(name)?;
+        let shape = variable.shape()?;
+        let Values::I32(found) = variable.read(&Selection::all(&shape))? else { panic!() };
+        for (record, row) in found.chunks(WIDTH as usize).enumerate() {
+            assert_eq!(row, values(name, record as u64, 0), "{name} {record} of {number}");
+        }
+        counts.push(shape[0]);
+    }
+    // A definition that has to move values is committed by itself.
+    let is_due = |count: &u64| (2..=3).contains(&(count - number as u64));
+    assert!(counts.iter().all(|count| *count == counts[0] && is_due(count)), "{counts:?}");
+    Ok((counts[0], number))
+}
+
+#[test]
+fn readers_at_each_step_of_a_writer_see_one_classic_state() {
+    let folder = tempfile::tempdir().unwrap();
+    for format in [Format::Classic, Format::Offset64Bit, Format::Data64Bit] {
+        let path = folder.path().join("file.nc");
+        let options = CreateOptions { edit: by_hand(), ..CreateOptions::new(format) };
+        let writer = options.create(&path).unwrap();
+        let root = writer.root();
+        let time = root.define_dimension("time", None).unwrap();
+        let x = root.define_dimension("x", Some(WIDTH)).unwrap();
+        for name in NAMES {
+            let dimensions = [time, x];
+            root.define_variable(name, Atomic::Int, &dimensions, VariableOptions::default())
+                .unwrap();
+        }
+        let commit = |writer: &Writer, number: i32| {
+            let text = String::from(char::from(b'a' + (number % 26) as u8));
+            writer.root().set_attribute("text", &*text.repeat(40 * number as usize + 1)).unwrap();
+            writer.root().set_attribute("number", number).unwrap();
+            for name in NAMES {
+                let variable = writer.root().variable(name).unwrap().unwrap();
+                let first = if number == 0 { 0 } else { 2 + number as u64 };
+                for record in first..3 + number as u64 {
+                    let row = select([Axis::range(record, 1, 1), Axis::all(WIDTH)]);
+                    variable.write(&row, &Values::I32(values(name, record, 0))).unwrap();
+                }
+            }
+        };
+        commit(&writer, 0);
+        writer.close().unwrap();
+        let (committed, met) = (Arc::new(AtomicI32::new(0)), Arc::new(Mutex::new(Met::default())));
+        let file = WritableFile::open(&path, Creation::Open, true).unwrap();
+        let look = look_at_steps(&path, Arc::clone(&committed), Arc::clone(&met), look_at_classic);
+        let storage = Arc::new(Stepping { file, look: Mutex::new(look) });
+        let writer = by_hand().open_in("file.nc", storage).unwrap();
+        for number in 1..=6 {
+            commit(&writer, number);
+            writer.commit().unwrap();
+            committed.store(number, SeqCst);
+        }
+        writer.close().unwrap();
+        let met = met.lock().unwrap();
+        println!("{format}: {met:?}");
+        assert!(met.looks > 100 && met.changed > 20, "{met:?}");
+    }
+}
+
+#[test]
+fn a_snapshot_shows_one_state_to_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file.nc");
+    let writer = create(&path);
+    put(&writer, 5, 0).unwrap();
+    let text = writer.root().define_dimension("n", Some(2000)).unwrap();
+    let root = writer.root();
+    let options = VariableOptions::default;
+    let words = root.define_variable("words", Atomic::String, &[text], options()).unwrap();
+    let strings = |number: i32| {
+        let word = |at| Some(format!("word {at} of commit {number}").into_bytes().into());
+        Values::String((0..2000).map(word).collect())
+    };
+    words.write(&Selection::all(&[2000]), &strings(0)).unwrap();
+    root.set_attribute("large", vec![1; 12_000]).unwrap();
+    writer.commit().unwrap();
+    let file = OpenOptions { snapshot: true, ..OpenOptions::default() }.open(&path).unwrap();
+    for number in 1..=6 {
+        put(&writer, 5 + number as u64, number).unwrap();
+        words.write(&Selection::all(&[2000]), &strings(number)).unwrap();
+        root.set_attribute("large", vec![number; 12_000]).unwrap();
+        writer.commit().unwrap();
+    }
+    writer.close().unwrap();
+    let again = by_hand().open(&path).unwrap();
+    put(&again, 12, 7).unwrap();
+    again.close().unwrap();
+    assert_eq!(look(&file).unwrap(), (5, 0));
+    let large = file.root().attribute("large").unwrap().unwrap().values().unwrap();
+    assert_eq!(large, Values::I32(vec![1; 12_000]));
+    let found = file.variable("words").unwrap().read(&Selection::all(&[2000])).unwrap();
+    assert_eq!(found, strings(0));
+}

@@ -1,0 +1,51 @@
+//! How much a thread has worked, whatever else the machine was doing meanwhile.
+
+use std::time::{Duration, Instant};
+
+/// Measures the time that the calling thread spends on a processor.
+#[derive(Debug)]
+pub struct Work {
+    begun: Instant,
+    before: Option<Duration>,
+}
+
+impl Work {
+    /// Measures from now on.
+    pub fn begin() -> Self {
+        Self { begun: Instant::now(), before: on_processor() }
+    }
+
+    /// What the thread has worked since; where the system does not tell, the time that went by.
+    pub fn done(&self) -> Duration {
+        match (self.before, on_processor()) {
+            (Some(before), Some(now)) => now.saturating_sub(before),
+            _ => self.begun.elapsed(),
+        }
+    }
+}
+
+/// The first number of Linux's `schedstat`: nanoseconds on a processor.
+fn on_processor() -> Option<Duration> {
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    told.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_is_no_work() {
+        let work = Work::begin();
+        std::thread::sleep(Duration::from_millis(50));
+        let waited = work.done();
+        let mut sum = 0_u64;
+        while work.done() <= waited {
+            sum = (0..1000_u64).fold(sum, |sum, step| sum.rotate_left(5) ^ step);
+        }
+        assert!(sum > 0);
+        if on_processor().is_some() {
+            assert!(waited < Duration::from_millis(50), "{waited:?}");
+        }
+    }
+}
