@@ -3,12 +3,13 @@
 use std::io;
 use std::mem::MaybeUninit;
 use std::path::Path;
-use std::sync::atomic::{AtomicI32, Ordering::SeqCst};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread::JoinHandle;
 
 use isotach::model::selection::{Axis, Selection};
 use isotach::model::{Atomic, Values};
-use isotach::storage::{Creation, Storage, WritableFile, WritableStorage};
+use isotach::storage::{Creation, LocalFile, Storage, WritableFile, WritableStorage};
 use isotach::{
     CreateOptions, EditOptions, ErrorKind, File, Format, OpenOptions, Result, VariableOptions,
     Writer,
@@ -154,6 +155,9 @@ fn a_second_writer_is_refused_with_locks_and_without() {
     assert_eq!(look(&File::open(&path).unwrap()).unwrap(), (2, 0));
 }
 
+/// Looks at all of a file: how many rows there are, and of which commit it is.
+type Look = fn(&File) -> Result<(u64, i32)>;
+
 /// A file whose writer stops before each of its steps and lets others look.
 struct Stepping {
     file: WritableFile,
@@ -225,7 +229,7 @@ fn look_at_steps(
     path: &Path,
     committed: Arc<AtomicI32>,
     met: Arc<Mutex<Met>>,
-    look: fn(&File) -> Result<(u64, i32)>,
+    look: Look,
 ) -> Box<dyn FnMut() + Send> {
     let path = path.to_owned();
     let mut waiting: Vec<(usize, i32, File)> = Vec::new();
@@ -286,6 +290,187 @@ fn readers_at_each_step_of_a_writer_see_one_state() {
     assert!(met.looks > 300 && met.changed > 50 && met.looks - met.changed > 50, "{met:?}");
 }
 
+/// A file whose reader stops once, behind one of its reads, until it is told to go on.
+struct Halting {
+    file: LocalFile,
+    reads: AtomicUsize,
+    halts_behind: usize,
+    halted: mpsc::Sender<()>,
+    goes_on: Mutex<mpsc::Receiver<()>>,
+}
+
+impl Storage for Halting {
+    fn len(&self) -> io::Result<u64> {
+        self.file.len()
+    }
+
+    fn read_at<'into>(
+        &self,
+        offset: u64,
+        into: &'into mut [MaybeUninit<u8>],
+    ) -> io::Result<&'into mut [u8]> {
+        let read = self.file.read_at(offset, into);
+        if self.reads.fetch_add(1, SeqCst) == self.halts_behind {
+            let _ = self.halted.send(());
+            let _ = self.goes_on.lock().unwrap().recv();
+        }
+        read
+    }
+
+    fn ensure_state(&self) -> io::Result<()> {
+        self.file.ensure_state()
+    }
+
+    fn ensure_values(&self) -> io::Result<()> {
+        self.file.ensure_values()
+    }
+
+    fn present(&self) -> io::Result<Option<Arc<dyn Storage>>> {
+        self.file.present()
+    }
+
+    fn has_writer(&self) -> bool {
+        self.file.has_writer()
+    }
+}
+
+/// A reader that has stopped, and what it finds when it goes on.
+struct Halted {
+    until: usize,
+    goes_on: mpsc::Sender<()>,
+    found: JoinHandle<Result<(u64, i32)>>,
+}
+
+impl Halted {
+    /// Opens the file, and stops behind so many reads; `None` where there are not so many.
+    fn open(path: &Path, reads: usize, until: usize, look: Look) -> Option<Self> {
+        let (halted, halts) = mpsc::channel();
+        let (goes_on, told) = mpsc::channel();
+        let (reads_made, file) = (AtomicUsize::new(0), LocalFile::open(path).unwrap());
+        let storage = Halting {
+            file,
+            reads: reads_made,
+            halts_behind: reads,
+            halted,
+            goes_on: Mutex::new(told),
+        };
+        let found = std::thread::spawn(move || {
+            let file = OpenOptions::default().open_storage("file.nc", Arc::new(storage))?;
+            look(&file)
+        });
+        // It says so, or it has come to its end.
+        halts.recv().ok()?;
+        Some(Self { until, goes_on, found })
+    }
+
+    fn go_on(self) -> Result<(u64, i32)> {
+        let _ = self.goes_on.send(());
+        self.found.join().unwrap()
+    }
+}
+
+/// Has readers stop behind each of the reads that opening takes, at each step of a writer, and go on some steps later:
+/// they see one state whole or [`ErrorKind::Changed`].
+fn halt_at_steps(path: &Path, met: Arc<Mutex<Met>>, look: Look) -> Box<dyn FnMut() + Send> {
+    let path = path.to_owned();
+    let mut waiting: Vec<Halted> = Vec::new();
+    let mut step = 0;
+    Box::new(move || {
+        let (due, rest): (Vec<_>, Vec<_>) =
+            waiting.drain(..).partition(|halted| halted.until <= step);
+        waiting = rest;
+        let mut met = met.lock().unwrap();
+        for halted in due {
+            met.looks += 1;
+            match halted.go_on() {
+                Ok(_) => {}
+                Err(error) if matches!(error.kind, ErrorKind::Changed) => met.changed += 1,
+                Err(error) => panic!("at step {step}: {error}"),
+            }
+        }
+        for reads in 0..4 {
+            let open = |after| Halted::open(&path, reads, step + after, look);
+            waiting.extend([1, 2, 3].into_iter().filter_map(open));
+        }
+        step += 1;
+    })
+}
+
+#[test]
+fn readers_that_are_slow_to_open_see_one_state() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file.nc");
+    let writer = create(&path);
+    put(&writer, 3, 0).unwrap();
+    writer.close().unwrap();
+    let met = Arc::new(Mutex::new(Met::default()));
+    let file = WritableFile::open(&path, Creation::Open, true).unwrap();
+    let halt = halt_at_steps(&path, Arc::clone(&met), look);
+    let storage = Arc::new(Stepping { file, look: Mutex::new(halt) });
+    let writer = by_hand().open_in("file.nc", storage).unwrap();
+    for number in 1..=5 {
+        put(&writer, 3 + number as u64, number).unwrap();
+        writer.commit().unwrap();
+    }
+    writer.close().unwrap();
+    let met = met.lock().unwrap();
+    println!("{met:?}");
+    assert!(met.looks > 300 && met.changed > 50 && met.looks - met.changed > 20, "{met:?}");
+}
+
+#[test]
+fn readers_that_are_slow_to_open_see_one_classic_state() {
+    let folder = tempfile::tempdir().unwrap();
+    for format in [Format::Classic, Format::Data64Bit] {
+        let path = folder.path().join(format.to_string());
+        let writer = create_classic(&path, format);
+        commit_classic(&writer, 0);
+        writer.close().unwrap();
+        let met = Arc::new(Mutex::new(Met::default()));
+        let file = WritableFile::open(&path, Creation::Open, true).unwrap();
+        let halt = halt_at_steps(&path, Arc::clone(&met), look_at_classic);
+        let storage = Arc::new(Stepping { file, look: Mutex::new(halt) });
+        let writer = by_hand().open_in("file.nc", storage).unwrap();
+        for number in 1..=6 {
+            commit_classic(&writer, number);
+            writer.commit().unwrap();
+        }
+        writer.close().unwrap();
+        let met = met.lock().unwrap();
+        println!("{format}: {met:?}");
+        assert!(met.looks > 100 && met.changed > 20, "{met:?}");
+    }
+}
+
+/// Two record variables whose rows every commit continues.
+fn create_classic(path: &Path, format: Format) -> Writer {
+    let options = CreateOptions { edit: by_hand(), ..CreateOptions::new(format) };
+    let writer = options.create(path).unwrap();
+    let root = writer.root();
+    let time = root.define_dimension("time", None).unwrap();
+    let x = root.define_dimension("x", Some(WIDTH)).unwrap();
+    for name in NAMES {
+        let dimensions = [time, x];
+        root.define_variable(name, Atomic::Int, &dimensions, VariableOptions::default()).unwrap();
+    }
+    writer
+}
+
+/// What commit `number` of a classic file brings: a longer header, and a row.
+fn commit_classic(writer: &Writer, number: i32) {
+    let text = String::from(char::from(b'a' + (number % 26) as u8));
+    writer.root().set_attribute("text", &*text.repeat(40 * number as usize + 1)).unwrap();
+    writer.root().set_attribute("number", number).unwrap();
+    for name in NAMES {
+        let variable = writer.root().variable(name).unwrap().unwrap();
+        let first = if number == 0 { 0 } else { 2 + number as u64 };
+        for record in first..3 + number as u64 {
+            let row = select([Axis::range(record, 1, 1), Axis::all(WIDTH)]);
+            variable.write(&row, &Values::I32(values(name, record, 0))).unwrap();
+        }
+    }
+}
+
 /// What a classic file shows whose values are the same in all commits.
 fn look_at_classic(file: &File) -> Result<(u64, i32)> {
     let Values::Char(text) = file.root().attribute("text")?.unwrap().values()? else { panic!() };
@@ -313,30 +498,8 @@ fn readers_at_each_step_of_a_writer_see_one_classic_state() {
     let folder = tempfile::tempdir().unwrap();
     for format in [Format::Classic, Format::Offset64Bit, Format::Data64Bit] {
         let path = folder.path().join("file.nc");
-        let options = CreateOptions { edit: by_hand(), ..CreateOptions::new(format) };
-        let writer = options.create(&path).unwrap();
-        let root = writer.root();
-        let time = root.define_dimension("time", None).unwrap();
-        let x = root.define_dimension("x", Some(WIDTH)).unwrap();
-        for name in NAMES {
-            let dimensions = [time, x];
-            root.define_variable(name, Atomic::Int, &dimensions, VariableOptions::default())
-                .unwrap();
-        }
-        let commit = |writer: &Writer, number: i32| {
-            let text = String::from(char::from(b'a' + (number % 26) as u8));
-            writer.root().set_attribute("text", &*text.repeat(40 * number as usize + 1)).unwrap();
-            writer.root().set_attribute("number", number).unwrap();
-            for name in NAMES {
-                let variable = writer.root().variable(name).unwrap().unwrap();
-                let first = if number == 0 { 0 } else { 2 + number as u64 };
-                for record in first..3 + number as u64 {
-                    let row = select([Axis::range(record, 1, 1), Axis::all(WIDTH)]);
-                    variable.write(&row, &Values::I32(values(name, record, 0))).unwrap();
-                }
-            }
-        };
-        commit(&writer, 0);
+        let writer = create_classic(&path, format);
+        commit_classic(&writer, 0);
         writer.close().unwrap();
         let (committed, met) = (Arc::new(AtomicI32::new(0)), Arc::new(Mutex::new(Met::default())));
         let file = WritableFile::open(&path, Creation::Open, true).unwrap();
@@ -344,7 +507,7 @@ fn readers_at_each_step_of_a_writer_see_one_classic_state() {
         let storage = Arc::new(Stepping { file, look: Mutex::new(look) });
         let writer = by_hand().open_in("file.nc", storage).unwrap();
         for number in 1..=6 {
-            commit(&writer, number);
+            commit_classic(&writer, number);
             writer.commit().unwrap();
             committed.store(number, SeqCst);
         }

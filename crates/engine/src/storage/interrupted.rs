@@ -72,6 +72,8 @@ impl Interrupted {
             }
         }
         self.step()?;
+        // Who has read something while it was changed, and finds no record later, is told that he has.
+        self.storage.publish();
         self.erase_record()?;
         self.storage.set_len(self.len)?;
         *is_finished = true;

@@ -65,14 +65,22 @@ pub(super) struct Stamp {
 impl Stamp {
     /// What the file at `path` is now.
     pub(super) fn of(path: &Path) -> io::Result<Self> {
-        std::fs::metadata(path).map(|metadata| Self::new(&metadata))
+        let now = SystemTime::now();
+        std::fs::metadata(path).map(|metadata| Self::new(&metadata, now))
     }
 
-    pub(super) fn new(metadata: &Metadata) -> Self {
+    /// What `file` is now.
+    fn of_open(file: &File) -> io::Result<Self> {
+        let now = SystemTime::now();
+        file.metadata().map(|metadata| Self::new(&metadata, now))
+    }
+
+    /// What was found after `now`.
+    fn new(metadata: &Metadata, now: SystemTime) -> Self {
         let (modified, changed) =
             ((metadata.mtime(), metadata.mtime_nsec()), (metadata.ctime(), metadata.ctime_nsec()));
         let needed = if modified.1 != 0 { FINE_TIMES } else { COARSE_TIMES };
-        let since = |time: SystemTime| SystemTime::now().duration_since(time).ok();
+        let since = |time: SystemTime| now.duration_since(time).ok();
         let since = metadata.modified().ok().and_then(since);
         Self {
             device_and_inode: (metadata.dev(), metadata.ino()),
@@ -120,7 +128,7 @@ impl CommittedState {
             };
             let slot = generation.unwrap_or(0);
             let is_held = may_hold && locks::hold(file, slot).is_ok();
-            let stamp = Stamp::new(&file.metadata()?);
+            let stamp = Stamp::of_open(file)?;
             // Else a writer may have looked for readers before this one was seen.
             if locks::published(file)? == generation {
                 let joined = AtomicU64::new(0);
@@ -136,7 +144,7 @@ impl CommittedState {
     /// Only the stamp tells: one that is so young that another change would not show is waited for.
     fn without_locks(file: &File) -> io::Result<Self> {
         for _ in 0..MOST_WAITS {
-            let stamp = Stamp::new(&file.metadata()?);
+            let stamp = Stamp::of_open(file)?;
             // Seconds would be too long.
             if stamp.is_sure || stamp.modified.1 == 0 {
                 let joined = AtomicU64::new(0);
@@ -187,7 +195,7 @@ impl CommittedState {
     }
 
     fn is_stamped(&self, file: &File) -> io::Result<bool> {
-        Ok(self.stamp.has_same_bytes(&Stamp::new(&file.metadata()?)))
+        Ok(self.stamp.has_same_bytes(&Stamp::of_open(file)?))
     }
 
     /// Whether there is nothing newer at `path` than this state of `file`: neither a commit, nor values that were

@@ -13,8 +13,10 @@
 //! programs that know nothing of the record find every structure that they are pointed to.
 //!
 //! Readers tell states apart by generations ([`WritableStorage::publish`]): there is a new one before step 2, before
-//! step 4, and behind step 5. Under the first of them the last state is found or the next one, and nothing changes in
-//! place; under the second the next one, with the record, which hides what changes in place.
+//! step 4, before step 5, and at the end. Under the first of them the last state is found or the next one, and nothing
+//! changes in place; under the second the next one, with the record, which hides what changes in place; under the
+//! third nothing changes in place any more. So who read something while it was changed, and finds no record later, is
+//! told that he has read another state.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -415,6 +417,7 @@ impl Committer {
             self.make(change)?;
         }
         self.sync(state)?;
+        self.storage.publish();
         self.erase(commit.end)
     }
 

@@ -109,6 +109,8 @@ impl Context {
             let reader = MetadataReader::new(Arc::clone(&name), Arc::clone(&storage))?;
             opened = with_superblock(reader)?;
         }
+        // What was read counts only if no record was taken away meanwhile.
+        storage.ensure_state().map_err(|source| storage_error(&name, base, 0, source))?;
         Ok(Arc::new(Self::of(&name, storage, opened, options, others)))
     }
 
