@@ -54,6 +54,7 @@ from isotach._variable import Variable
 if TYPE_CHECKING:
     from cftime import date2index, date2num, num2date
 
+    from isotach._stand_in import replace_netcdf4
     from isotach._to_netcdf import to_netcdf
 
 __all__ = [
@@ -101,6 +102,7 @@ __all__ = [
     "num2date",
     "rc_get",
     "rc_set",
+    "replace_netcdf4",
     "set_alignment",
     "set_cache_budget",
     "set_chunk_cache",
@@ -128,11 +130,14 @@ del _public
 
 def __getattr__(name: str) -> Any:
     """What needs cftime or xarray, which are loaded for who uses them: loading cftime makes an
-    interpreter without a lock take one, and xarray may not be there."""
+    interpreter without a lock take one, and xarray may not be there. The stand-in for netCDF4
+    takes up the whole of this module."""
     if name in ("date2index", "date2num", "num2date"):
         import cftime as home
     elif name == "to_netcdf":
         import isotach._to_netcdf as home
+    elif name == "replace_netcdf4":
+        import isotach._stand_in as home
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return globals().setdefault(name, getattr(home, name))
