@@ -116,6 +116,21 @@ def test_processes_that_a_program_starts_have_it_too(tmp_path):
     assert python("-m", "isotach.run", script)[1] == OURS
 
 
+def test_workers_of_multiprocessing_have_it_too(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import multiprocessing\n"
+        "def work(number):\n"
+        "    import netCDF4\n"
+        "    return netCDF4.Dataset.__module__\n"
+        "if __name__ == '__main__':\n"
+        "    with multiprocessing.get_context('spawn').Pool(1) as pool:\n"
+        "        print(pool.map(work, [1]))\n"
+    )
+    assert python(script)[1] == "['netCDF4._netCDF4']"
+    assert python("-m", "isotach.run", script)[1] == "['isotach']"
+
+
 def test_a_folder_on_the_path_does_the_same():
     status, folder, _ = python("-m", "isotach.run", "--path")
     assert status == 0 and Path(folder).is_dir()

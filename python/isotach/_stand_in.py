@@ -73,6 +73,9 @@ def lead_children() -> None:
     before = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     if str(FOLDER) not in before:
         os.environ["PYTHONPATH"] = os.pathsep.join([str(FOLDER), *filter(None, before)])
+    # Those of `multiprocessing` take over this path. It begins with the program's own folder.
+    if str(FOLDER) not in sys.path:
+        sys.path.insert(1, str(FOLDER))
 
 
 class StandIn(ModuleType):
