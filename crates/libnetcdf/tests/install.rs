@@ -129,6 +129,56 @@ fn nc_config_leads_to_it() {
     assert_eq!(unknown.status.code(), Some(1));
 }
 
+/// A library of another language, which names libnetcdf as Debian's do, runs on ours where a program is linked with
+/// the flags told for that language, whatever else is on the linker's path.
+#[test]
+fn programs_of_other_languages_run_on_it() {
+    if !is_there("cc") {
+        return;
+    }
+    let prefix = install("install_nc_config_languages");
+    let folder = prefix.with_file_name("languages");
+    std::fs::create_dir_all(&folder).expect("the scratch folder can be written");
+    let write = |name: &str, text: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).expect("the scratch folder can be written");
+        path
+    };
+    // It wants libnetcdf.so.19, as libnetcdff does.
+    let older = write("older.c", "const char *nc_inq_libvers(void) { return \"another\"; }");
+    let stub = folder.join("libnetcdf.so");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-shared", "-fPIC", "-Wl,-soname,libnetcdf.so.19"]).arg(older);
+    run(compiler.arg("-o").arg(&stub));
+    let source =
+        "const char *nc_inq_libvers(void); const char *told(void) { return nc_inq_libvers(); }";
+    let language = write("language.c", source);
+    let search = format!("-L{}", folder.display());
+    let mut compiler = Command::new("cc");
+    compiler.args(["-shared", "-fPIC"]).arg(language).arg("-o").arg(folder.join("liblanguage.so"));
+    run(compiler.args([&search, "-lnetcdf"]));
+    let found = format!("{search} -Wl,-rpath,{} -llanguage -lnetcdf", folder.display());
+    for name in ["nf-config", "ncxx-config", "ncxx4-config"] {
+        let path = write(name, &format!("#!/bin/sh\necho '{found}'\n"));
+        run(Command::new("chmod").arg("755").arg(path));
+    }
+    let main = write(
+        "main.c",
+        "#include <stdio.h>\nconst char *told(void);\nint main(void) { puts(told()); }",
+    );
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default());
+    for option in ["--flibs", "--cxxlibs", "--cxx4libs"] {
+        let mut config = Command::new(prefix.join("bin/nc-config"));
+        let flags = run(config.arg(option).env("PATH", &path));
+        let program = folder.join("program");
+        let mut compiler = Command::new("cc");
+        compiler.arg(&main).args(flags.split_whitespace()).arg("-o").arg(&program);
+        run(&mut compiler);
+        let said = run(Command::new(&program).env_remove("LD_LIBRARY_PATH"));
+        assert!(said.contains("isotach"), "{option}: {flags} {said}");
+    }
+}
+
 /// Every option that the original knows is answered; other languages are not there more often than with it.
 #[test]
 fn nc_config_knows_the_options_of_the_original() {
