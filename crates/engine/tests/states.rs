@@ -207,12 +207,8 @@ impl WritableStorage for Stepping {
         self.file.publish();
     }
 
-    fn generation(&self) -> u64 {
-        self.file.generation()
-    }
-
-    fn held_between(&self, from: u64, to: u64) -> Option<u64> {
-        self.file.held_between(from, to)
+    fn beneath(&self) -> Option<&dyn WritableStorage> {
+        Some(&self.file)
     }
 }
 

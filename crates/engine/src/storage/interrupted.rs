@@ -182,28 +182,8 @@ impl WritableStorage for Interrupted {
         self.storage.sync()
     }
 
-    fn expect(&self, end: u64) {
-        self.storage.expect(end);
-    }
-
-    fn largest_len(&self) -> u64 {
-        self.storage.largest_len()
-    }
-
-    fn room(&self) -> u64 {
-        self.storage.room()
-    }
-
-    fn publish(&self) {
-        self.storage.publish();
-    }
-
-    fn generation(&self) -> u64 {
-        self.storage.generation()
-    }
-
-    fn held_between(&self, from: u64, to: u64) -> Option<u64> {
-        self.storage.held_between(from, to)
+    fn beneath(&self) -> Option<&dyn WritableStorage> {
+        Some(&*self.storage)
     }
 }
 

@@ -119,32 +119,45 @@ pub trait WritableStorage: Storage {
     /// Comes back when everything written before survives a loss of power.
     fn sync(&self) -> io::Result<()>;
 
+    /// The storage that this one hands on to: it answers what is asked below, where this one does not.
+    fn beneath(&self) -> Option<&dyn WritableStorage> {
+        None
+    }
+
     /// Says that all up to `end` is going to be written, a little at a time.
-    fn expect(&self, _end: u64) {}
+    fn expect(&self, end: u64) {
+        if let Some(beneath) = self.beneath() {
+            beneath.expect(end);
+        }
+    }
 
     /// The most bytes that it can have, where that is known: what would be longer is not begun.
     fn largest_len(&self) -> u64 {
-        u64::MAX
+        self.beneath().map_or(u64::MAX, |beneath| beneath.largest_len())
     }
 
     /// How many bytes more it has room for, where that is known: more are not begun to be written.
     fn room(&self) -> u64 {
-        u64::MAX
+        self.beneath().map_or(u64::MAX, |beneath| beneath.room())
     }
 
     /// Tells readers that what they find is, from now on, of another generation: before and after each step of a
     /// commit that changes it.
-    fn publish(&self) {}
+    fn publish(&self) {
+        if let Some(beneath) = self.beneath() {
+            beneath.publish();
+        }
+    }
 
     /// The generation that readers find at present; 0 where they are told of none.
     fn generation(&self) -> u64 {
-        0
+        self.beneath().map_or(0, |beneath| beneath.generation())
     }
 
     /// The generation of a state in `from..to` that some reader holds, any one of them: space that this state
     /// uses has to stay as it is. `None` where nobody does, 0 where that cannot be told.
-    fn held_between(&self, _from: u64, _to: u64) -> Option<u64> {
-        None
+    fn held_between(&self, from: u64, to: u64) -> Option<u64> {
+        self.beneath()?.held_between(from, to)
     }
 }
 

@@ -57,27 +57,15 @@ impl WritableStorage for Shifted {
         self.whole.sync()
     }
 
+    fn beneath(&self) -> Option<&dyn WritableStorage> {
+        Some(&*self.whole)
+    }
+
     fn expect(&self, end: u64) {
         self.whole.expect(self.start.saturating_add(end));
     }
 
     fn largest_len(&self) -> u64 {
         self.whole.largest_len().saturating_sub(self.start)
-    }
-
-    fn room(&self) -> u64 {
-        self.whole.room()
-    }
-
-    fn publish(&self) {
-        self.whole.publish();
-    }
-
-    fn generation(&self) -> u64 {
-        self.whole.generation()
-    }
-
-    fn held_between(&self, from: u64, to: u64) -> Option<u64> {
-        self.whole.held_between(from, to)
     }
 }

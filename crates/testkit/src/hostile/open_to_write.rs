@@ -194,11 +194,7 @@ impl WritableStorage for Watched {
         Ok(())
     }
 
-    fn largest_len(&self) -> u64 {
-        self.memory.largest_len()
-    }
-
-    fn room(&self) -> u64 {
-        self.memory.room()
+    fn beneath(&self) -> Option<&dyn WritableStorage> {
+        Some(&self.memory)
     }
 }
