@@ -58,6 +58,7 @@ pub(super) unsafe fn put(
         let reached = reach_records(&transfer).and(Err(misfit));
         return reached.map_err(|status| transfer.refused(status));
     }
+    may_reach_records(&transfer).map_err(|status| transfer.refused(status))?;
     let is_in_range = match &transfer.map {
         _ if len == 0 => writer(&file, &transfer).map(|_| true),
         // SAFETY: by this function's contract.
@@ -83,10 +84,20 @@ pub(super) unsafe fn put(
 
 /// Has the records of a classic file come about that are to be written, and those before them.
 fn reach_records(transfer: &Transfer<'_>) -> Outcome {
+    grow_records(transfer, &[transfer.records])
+}
+
+/// That they can come about: every variable has fill values for them that are of its type.
+fn may_reach_records(transfer: &Transfer<'_>) -> Outcome {
+    grow_records(transfer, &[])
+}
+
+/// Makes the variable reach as far as `extent`, where records are to be written that are not there.
+fn grow_records(transfer: &Transfer<'_>, extent: &[u64]) -> Outcome {
     let dimensions = transfer.node.variable.dimensions()?;
     match dimensions.first() {
         Some(records) if transfer.records > records.len()? => {
-            Ok(transfer.node.writer()?.grow(&[transfer.records])?)
+            Ok(transfer.node.writer()?.grow(extent)?)
         }
         _ => Ok(()),
     }
