@@ -219,6 +219,28 @@ struct Met {
     changed: usize,
 }
 
+impl Met {
+    /// What was found, or that it was told to be of another state; no other error is one.
+    fn add(&mut self, found: Result<(u64, i32)>) -> Option<(u64, i32)> {
+        self.looks += 1;
+        match found {
+            Ok(found) => Some(found),
+            Err(error) if matches!(error.kind, ErrorKind::Changed) => {
+                self.changed += 1;
+                None
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+/// A writer of the file at `path` that has others look before each of its steps.
+fn open_stepping(path: &Path, look: Box<dyn FnMut() + Send>) -> Writer {
+    let file = WritableFile::open(path, Creation::Open, true).unwrap();
+    let storage = Arc::new(Stepping { file, look: Mutex::new(look) });
+    by_hand().open_in("file.nc", storage).unwrap()
+}
+
 /// Has readers look at each step of a writer: those who have just opened the file see a whole state, those who did so
 /// earlier see the one of then or [`ErrorKind::Changed`].
 fn look_at_steps(
@@ -241,11 +263,8 @@ fn look_at_steps(
         waiting = rest;
         let mut met = met.lock().unwrap();
         for (_, number, file) in due {
-            met.looks += 1;
-            match look(&file) {
-                Ok((_, found)) => assert!((number..=number + 1).contains(&found)),
-                Err(error) if matches!(error.kind, ErrorKind::Changed) => met.changed += 1,
-                Err(error) => panic!("{error}"),
+            if let Some((_, found)) = met.add(look(&file)) {
+                assert!((number..=number + 1).contains(&found));
             }
         }
         step += 1;
@@ -261,10 +280,8 @@ fn readers_at_each_step_of_a_writer_see_one_state() {
     writer.close().unwrap();
     let (committed, met) = (Arc::new(AtomicI32::new(0)), Arc::new(Mutex::new(Met::default())));
     for session in 0..3 {
-        let file = WritableFile::open(&path, Creation::Open, true).unwrap();
         let look = look_at_steps(&path, Arc::clone(&committed), Arc::clone(&met), look);
-        let storage = Arc::new(Stepping { file, look: Mutex::new(look) });
-        let writer = by_hand().open_in("file.nc", storage).unwrap();
+        let writer = open_stepping(&path, look);
         for number in 4 * session + 1..=4 * session + 3 {
             put(&writer, 3 + number as u64, number).unwrap();
             // Names that come and go have the group's links be built anew.
@@ -377,12 +394,7 @@ fn halt_at_steps(path: &Path, met: Arc<Mutex<Met>>, look: Look) -> Box<dyn FnMut
         waiting = rest;
         let mut met = met.lock().unwrap();
         for halted in due {
-            met.looks += 1;
-            match halted.go_on() {
-                Ok(_) => {}
-                Err(error) if matches!(error.kind, ErrorKind::Changed) => met.changed += 1,
-                Err(error) => panic!("at step {step}: {error}"),
-            }
+            met.add(halted.go_on());
         }
         for reads in 0..4 {
             let open = |after| Halted::open(&path, reads, step + after, look);
@@ -400,10 +412,8 @@ fn readers_that_are_slow_to_open_see_one_state() {
     put(&writer, 3, 0).unwrap();
     writer.close().unwrap();
     let met = Arc::new(Mutex::new(Met::default()));
-    let file = WritableFile::open(&path, Creation::Open, true).unwrap();
     let halt = halt_at_steps(&path, Arc::clone(&met), look);
-    let storage = Arc::new(Stepping { file, look: Mutex::new(halt) });
-    let writer = by_hand().open_in("file.nc", storage).unwrap();
+    let writer = open_stepping(&path, halt);
     for number in 1..=5 {
         put(&writer, 3 + number as u64, number).unwrap();
         writer.commit().unwrap();
@@ -423,10 +433,8 @@ fn readers_that_are_slow_to_open_see_one_classic_state() {
         commit_classic(&writer, 0);
         writer.close().unwrap();
         let met = Arc::new(Mutex::new(Met::default()));
-        let file = WritableFile::open(&path, Creation::Open, true).unwrap();
         let halt = halt_at_steps(&path, Arc::clone(&met), look_at_classic);
-        let storage = Arc::new(Stepping { file, look: Mutex::new(halt) });
-        let writer = by_hand().open_in("file.nc", storage).unwrap();
+        let writer = open_stepping(&path, halt);
         for number in 1..=6 {
             commit_classic(&writer, number);
             writer.commit().unwrap();
@@ -498,10 +506,8 @@ fn readers_at_each_step_of_a_writer_see_one_classic_state() {
         commit_classic(&writer, 0);
         writer.close().unwrap();
         let (committed, met) = (Arc::new(AtomicI32::new(0)), Arc::new(Mutex::new(Met::default())));
-        let file = WritableFile::open(&path, Creation::Open, true).unwrap();
         let look = look_at_steps(&path, Arc::clone(&committed), Arc::clone(&met), look_at_classic);
-        let storage = Arc::new(Stepping { file, look: Mutex::new(look) });
-        let writer = by_hand().open_in("file.nc", storage).unwrap();
+        let writer = open_stepping(&path, look);
         for number in 1..=6 {
             commit_classic(&writer, number);
             writer.commit().unwrap();
