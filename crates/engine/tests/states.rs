@@ -520,6 +520,88 @@ fn readers_at_each_step_of_a_writer_see_one_classic_state() {
     }
 }
 
+/// Elements of a variable that has one place in the file, more than are kept of small ones.
+const ELEMENTS: u64 = 60_000;
+
+/// What commit `number` writes over, in two calls, and an attribute that says so.
+fn overwrite(writer: &Writer, number: i32) {
+    writer.root().set_attribute("number", number).unwrap();
+    let variable = writer.root().variable("whole").unwrap().unwrap();
+    for first in [0, ELEMENTS / 2] {
+        let half = Selection { axes: vec![Axis::range(first, ELEMENTS / 2, 1)] };
+        variable.write(&half, &Values::I32(vec![number; ELEMENTS as usize / 2])).unwrap();
+    }
+}
+
+/// The commit that the attribute is of, and the one that all values are of.
+fn look_at_overwritten(file: &File) -> Result<(u64, i32)> {
+    let Values::I32(number) = file.root().attribute("number")?.unwrap().values()? else { panic!() };
+    let found = file.variable("whole")?.read(&Selection::all(&[ELEMENTS]))?;
+    let Values::I32(found) = found else { panic!() };
+    let others = found.iter().filter(|value| **value != found[0]).count();
+    assert_eq!(others, 0, "of {} and {}", found[0], found[ELEMENTS as usize - 1]);
+    Ok((number[0] as u64, found[0]))
+}
+
+#[test]
+fn values_that_are_overwritten_come_with_their_commit() {
+    let folder = tempfile::tempdir().unwrap();
+    for format in [Format::Classic, Format::Offset64Bit, Format::Data64Bit, Format::NetCdf4] {
+        let path = folder.path().join("file.nc");
+        let options = CreateOptions { edit: by_hand(), ..CreateOptions::new(format) };
+        let writer = options.create(&path).unwrap();
+        let x = writer.root().define_dimension("x", Some(ELEMENTS)).unwrap();
+        let options = VariableOptions::default();
+        writer.root().define_variable("whole", Atomic::Int, &[x], options).unwrap();
+        overwrite(&writer, 0);
+        writer.close().unwrap();
+        let (committed, met) = (Arc::new(AtomicI32::new(0)), Arc::new(Mutex::new(Met::default())));
+        let (step, mut waiting) = (Arc::new(AtomicI32::new(0)), Vec::<(i32, i32, File)>::new());
+        let look = {
+            let (path, committed, met) = (path.clone(), Arc::clone(&committed), Arc::clone(&met));
+            let step = Arc::clone(&step);
+            Box::new(move || {
+                let (number, step) = (committed.load(SeqCst), step.fetch_add(1, SeqCst));
+                let found = look_at_overwritten(&File::open(&path).unwrap()).unwrap();
+                assert_eq!(found.0, found.1 as u64, "{format}: one state");
+                assert!(
+                    (number..=number + 1).contains(&found.1),
+                    "{format}: {found:?} at {number}"
+                );
+                let file = || File::open(&path).unwrap();
+                waiting.extend([1, 2, 4, 9].map(|after| (step + after, number, file())));
+                let is_due = |(until, ..): &(i32, i32, File)| *until <= step;
+                for (_, opened_at, file) in waiting.extract_if(.., |waiting| is_due(waiting)) {
+                    let Some(found) = met.lock().unwrap().add(look_at_overwritten(&file)) else {
+                        continue;
+                    };
+                    // Values of classic files are those of the last commit, all others of the state.
+                    match format {
+                        Format::NetCdf4 => assert_eq!(found.0, found.1 as u64),
+                        _ => assert!((opened_at..=number + 1).contains(&found.1), "{found:?}"),
+                    }
+                }
+            })
+        };
+        let writer = open_stepping(&path, look);
+        for number in 1..=6 {
+            overwrite(&writer, number);
+            writer.commit().unwrap();
+            committed.store(number, SeqCst);
+        }
+        overwrite(&writer, 77);
+        let variable = writer.root().variable("whole").unwrap().unwrap();
+        let found = variable.variable().unwrap().read(&Selection::all(&[ELEMENTS])).unwrap();
+        assert_eq!(found, Values::I32(vec![77; ELEMENTS as usize]), "the writer sees his own");
+        writer.discard().unwrap();
+        assert_eq!(look_at_overwritten(&File::open(&path).unwrap()).unwrap(), (6, 6));
+        let met = met.lock().unwrap();
+        println!("{format}: {} steps, {met:?}", step.load(SeqCst));
+        assert!(met.looks > 60, "{format}: {met:?}");
+        std::fs::remove_file(&path).unwrap();
+    }
+}
+
 #[test]
 fn a_snapshot_shows_one_state_to_the_end() {
     let folder = tempfile::tempdir().unwrap();

@@ -21,6 +21,9 @@ use crate::storage::uninit;
 /// Elements converted at a time where numbers widen in place.
 const BLOCK_ELEMENTS: usize = 1024;
 
+/// How many states a request begins to read before it gives up: a writer commits faster than they can be read.
+const MOST_STATES: usize = 100;
+
 /// The heap of an array that may have none.
 struct ArrayHeap<'a>(Option<&'a DynHeap>);
 
@@ -216,8 +219,7 @@ impl Array {
         cache: &'static ChunkCache,
     ) -> Result<Destination<'d>> {
         if self.live.is_fixed() {
-            self.read_once(selection, &destination, reverse, cache)?;
-            return Ok(destination);
+            return self.read_committed(selection, destination, reverse, cache);
         }
         let mut tries = 0;
         loop {
@@ -234,6 +236,33 @@ impl Array {
             destination = destination.anew();
             tries = tries.saturating_add(1);
         }
+    }
+
+    /// Reads elements of a file that is not written here: again where its storage went on to another state meanwhile.
+    fn read_committed<'d>(
+        &self,
+        selection: &Selection,
+        mut destination: Destination<'d>,
+        reverse: bool,
+        cache: &'static ChunkCache,
+    ) -> Result<Destination<'d>> {
+        let storage = &self.layout.storage;
+        for _ in 0..MOST_STATES {
+            let state = storage.moved_to();
+            let read = match state {
+                None => self.read_once(selection, &destination, reverse, cache),
+                Some(file) => {
+                    let mut later = self.clone();
+                    later.layout.id.file = file;
+                    later.read_once(selection, &destination, reverse, cache)
+                }
+            };
+            if storage.moved_to() == state {
+                return read.map(|()| destination);
+            }
+            destination = destination.anew();
+        }
+        Err(self.error(ErrorKind::Changed))
     }
 
     /// Reads the selected elements from where they are.

@@ -78,10 +78,7 @@ impl Storage for LocalFile {
     }
 
     fn ensure_values(&self) -> io::Result<()> {
-        match &self.state {
-            Some(state) if !state.is_held() => state.ensure(&self.file),
-            _ => Ok(()),
-        }
+        self.state.as_ref().map_or(Ok(()), |state| state.ensure_values(&self.file))
     }
 
     fn present(&self) -> io::Result<Option<Arc<dyn Storage>>> {

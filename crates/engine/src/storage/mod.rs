@@ -90,6 +90,12 @@ pub trait Storage: Send + Sync {
         Ok(())
     }
 
+    /// The number by which its values are known in the cache, where it has gone on to a later state by itself: who
+    /// finds another one after reading than before reads again.
+    fn moved_to(&self) -> Option<u64> {
+        None
+    }
+
     /// The same bytes in the state in which they are now; `None` where nobody can tell states apart.
     fn present(&self) -> io::Result<Option<Arc<dyn Storage>>> {
         Ok(None)

@@ -6,14 +6,15 @@
 //! none is there       the file's stamp: number, length, times
 //! ```
 //! What was read is of that state if the same is true afterwards. While the state is held, the writer gives none of
-//! its space to others, so values need no such look.
+//! its space to others, so values need no such look. Programs that know nothing of this are looked for every millisecond:
+//! where none of our writers is at work, and none has closed the file last, somebody else has written it.
 
 use std::fs::{File, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use super::locks;
 use crate::process::uncancelled;
@@ -25,6 +26,8 @@ const MOST_ATTEMPTS: usize = 1000;
 const FINE_TIMES: Duration = Duration::from_millis(100);
 /// The same for file systems that know seconds only, or every other one.
 const COARSE_TIMES: Duration = Duration::from_secs(3);
+/// How often a file is looked at whose writer comes and goes.
+const LOOKS: usize = 3;
 /// How often that is waited for where nothing else tells states apart.
 const MOST_WAITS: usize = 20;
 
@@ -87,10 +90,23 @@ impl Stamp {
             len: metadata.len(),
             modified,
             changed,
-            // Whoever writes makes both times the same. Our writer sets the first when it closes. A time to come is
-            // another machine's.
+            // A time to come is another machine's.
             is_sure: modified != changed || since.is_none_or(|since| since > needed),
         }
+    }
+
+    /// Whether our writer has closed the file last: it sets the first time to the present one then. Whoever writes makes
+    /// both the same, and who copies another file over this one, times and all, sets an earlier one.
+    fn is_ours(&self) -> bool {
+        let seconds = self.modified.0.abs_diff(self.changed.0);
+        self.modified != self.changed && seconds <= 1
+    }
+
+    /// Length and time of the bytes, mixed; never 0.
+    fn as_number(&self) -> u64 {
+        let (seconds, nanoseconds) = self.modified;
+        let time = (seconds as u64).wrapping_mul(1_000_000_000).wrapping_add(nanoseconds as u64);
+        (time ^ self.len.wrapping_mul(0x9e37_79b9_7f4a_7c15)).max(1)
     }
 
     /// Whether the file has the bytes that it had: its name, owner and mode may have changed.
@@ -111,6 +127,23 @@ pub(super) struct CommittedState {
     /// The first generation of a writer that came later and had changed nothing by then; 0 where none was seen.
     joined: AtomicU64,
     is_held: bool,
+    foreign: Foreign,
+}
+
+/// What is known of programs that write without a word.
+#[derive(Debug)]
+struct Foreign {
+    since: Instant,
+    /// When they were looked for last, in milliseconds since then.
+    looked: AtomicU64,
+    /// The stamp that one of our writers left, as a number; 0 where there was none yet.
+    ours: AtomicU64,
+}
+
+impl Foreign {
+    fn new() -> Self {
+        Self { since: Instant::now(), looked: AtomicU64::new(0), ours: AtomicU64::new(0) }
+    }
 }
 
 impl CommittedState {
@@ -132,7 +165,8 @@ impl CommittedState {
             // Else a writer may have looked for readers before this one was seen.
             if locks::published(file)? == generation {
                 let joined = AtomicU64::new(0);
-                return Ok(Self { has_locks: true, generation, stamp, joined, is_held });
+                let foreign = Foreign::new();
+                return Ok(Self { has_locks: true, generation, stamp, joined, is_held, foreign });
             }
             if is_held {
                 locks::let_go(file, slot)?;
@@ -154,16 +188,12 @@ impl CommittedState {
                     stamp,
                     joined,
                     is_held: false,
+                    foreign: Foreign::new(),
                 });
             }
             uncancelled(|| std::thread::sleep(FINE_TIMES));
         }
         Err(changed())
-    }
-
-    /// Whether the writer keeps the space of this state for its readers.
-    pub(super) fn is_held(&self) -> bool {
-        self.is_held
     }
 
     /// Whether a writer is at work on `file`.
@@ -192,6 +222,38 @@ impl CommittedState {
             }
         };
         if is_present { Ok(()) } else { Err(changed()) }
+    }
+
+    /// That values which were read of `file` until now are of this state, though it may be another one by now.
+    ///
+    /// # Errors
+    /// [`changed`] where they may be others.
+    pub(super) fn ensure_values(&self, file: &File) -> io::Result<()> {
+        if !self.is_held {
+            return self.ensure(file);
+        }
+        let Foreign { since, looked, ours } = &self.foreign;
+        let now = since.elapsed().as_millis() as u64 + 1;
+        if looked.load(Relaxed) == now {
+            return Ok(());
+        }
+        for _ in 0..LOOKS {
+            let found = Stamp::of_open(file)?;
+            if self.stamp.has_same_bytes(&found) || found.as_number() == ours.load(Relaxed) {
+                looked.store(now, Relaxed);
+                return Ok(());
+            }
+            if locks::published(file)?.is_some() {
+                return Ok(());
+            }
+            if found.is_ours() {
+                ours.store(found.as_number(), Relaxed);
+                looked.store(now, Relaxed);
+                return Ok(());
+            }
+            // A writer that was there at the first of these looks has closed the file since.
+        }
+        Err(changed())
     }
 
     fn is_stamped(&self, file: &File) -> io::Result<bool> {

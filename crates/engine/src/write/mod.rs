@@ -107,6 +107,16 @@ pub(crate) trait Backend: Send + Sync {
         None
     }
 
+    /// Whether elements that are put into the variable may wait in memory for the next commit, however many they are.
+    fn may_hold(&self, _id: VariableId) -> bool {
+        false
+    }
+
+    /// How many bytes of memory elements take that wait for the next commit, because others stand at their places.
+    fn held_bytes(&self) -> u64 {
+        0
+    }
+
     /// Variables with elements that were put since the last commit, as far as that is known.
     fn put_into(&self) -> Vec<VariableId>;
 

@@ -38,6 +38,8 @@ pub(crate) struct Session {
 struct Shared {
     name: Arc<str>,
     state: RwLock<State>,
+    /// Whether others may have it open before it is closed.
+    is_seen: bool,
     /// `None` where only the caller commits.
     clock: Option<Arc<Clock>>,
     /// Why the last commit that nobody asked for failed, until somebody is told.
@@ -72,13 +74,15 @@ impl Session {
         home: Home,
         commit_interval: Option<Duration>,
     ) -> Self {
-        let interval = commit_interval.filter(|_| home.is_seen());
+        let is_seen = home.is_seen();
+        let interval = commit_interval.filter(|_| is_seen);
         let clock = interval.map(|interval| Arc::new(Clock::new(interval)));
         let moves = backend.moves();
         let state = RwLock::new(State { draft, backend, home, is_closed: false });
         let shared = Arc::new(Shared {
             name,
             state,
+            is_seen,
             clock,
             failed: ToTell::default(),
             holds: AtomicBool::new(false),
@@ -350,6 +354,11 @@ impl Shared {
         // What it was about is in the file now.
         self.failed.take();
         Ok(())
+    }
+
+    /// Whether commits that the caller did not ask for are welcome, or seen by nobody.
+    fn commits_by_itself(&self) -> bool {
+        !self.holds.load(Relaxed) && (self.clock.is_some() || !self.is_seen)
     }
 
     /// Commits for a writer who does not; false where he has closed the file.

@@ -27,7 +27,7 @@ pub use external_type::ExternalType;
 pub use header::{Attribute, Dimension, Header, RecordCount, Variable, Version};
 pub use placement::{LayoutError, Spacing};
 pub use record_layout::{RecordLayout, VariableLayout};
-pub use redo::{Moved, Redo};
+pub use redo::{Moved, Overwrite, Redo};
 
 #[cfg(test)]
 mod placement_tests;

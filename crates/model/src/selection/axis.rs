@@ -71,6 +71,19 @@ impl Axis {
         }
     }
 
+    /// Those of the positions that are wanted from `first` on, `count` of them, which are there.
+    #[must_use]
+    pub fn part(&self, first: u64, count: u64) -> Self {
+        match self {
+            Self::Range { start, stride, .. } => {
+                Self::range(self.get(first).unwrap_or(*start), count, *stride)
+            }
+            Self::Indices(positions) => {
+                Self::Indices(positions[first as usize..(first + count) as usize].to_vec())
+            }
+        }
+    }
+
     /// The positions in order.
     pub fn positions(&self) -> impl Iterator<Item = u64> + '_ {
         (0..self.len()).map_while(|index| self.get(index))

@@ -288,7 +288,7 @@ impl Run {
                 fill,
                 elements: Default::default(),
                 attributes: Attributes::new(),
-                is_loose: !self.is_hdf5() || !(is_chunked || kind == Atomic::String),
+                shows_first: !self.is_hdf5() || !(is_chunked || kind == Atomic::String),
             });
         }
     }
@@ -450,8 +450,7 @@ impl Run {
         self.go_on(image.bytes, &states, script)
     }
 
-    /// Goes on with what was left, in whichever of these states it is. A classic file may be between
-    /// them where its values had to be moved, and only has to be whole.
+    /// Goes on with what was left, in whichever of these states it is.
     fn go_on(
         &mut self,
         bytes: Vec<u8>,
@@ -463,8 +462,7 @@ impl Run {
         let Some(state) = states.iter().find(shown) else {
             let last = states.last()?;
             let found = seen(&file, &last.loose()).unwrap();
-            assert!(!self.is_hdf5(), "interrupted: {}", difference(&found, &last.view(true)));
-            return None;
+            panic!("interrupted: {}", difference(&found, &last.view(true)));
         };
         self.plain = state.clone();
         self.plain.adopt_loose(&file).unwrap();

@@ -43,8 +43,8 @@ pub(super) struct PlainVariable {
     /// What was written, by position.
     pub(super) elements: BTreeMap<Vec<u64>, f64>,
     pub(super) attributes: Attributes,
-    /// Whether its values are overwritten in place, and no commit protects them.
-    pub(super) is_loose: bool,
+    /// Whether each of its values has one place: the first that is written there is seen before its commit.
+    pub(super) shows_first: bool,
 }
 
 impl PlainFile {
@@ -77,7 +77,7 @@ impl PlainFile {
             let along: Vec<String> = along.collect();
             let attributes = &variable.attributes;
             let mut about = format!("{} {along:?} {attributes:?}", variable.kind.name());
-            if !(without_loose && variable.is_loose) {
+            if !(without_loose && self.is_loose(variable)) {
                 about += &format!(" {:?}", self.padded(variable));
             }
             view.insert(format!("variable {}", join(&variable.group, &variable.name)), about);
@@ -91,9 +91,15 @@ impl PlainFile {
         positions(&self.shape(variable)).into_iter().map(element).collect()
     }
 
-    /// Paths of the variables whose values no commit protects.
+    /// Whether something was never written that no commit protects.
+    fn is_loose(&self, variable: &PlainVariable) -> bool {
+        let is_new = |position| !variable.elements.contains_key(&position);
+        variable.shows_first && positions(&self.shape(variable)).into_iter().any(is_new)
+    }
+
+    /// Paths of the variables some of whose values no commit protects.
     pub(super) fn loose(&self) -> HashSet<String> {
-        let loose = self.variables.iter().filter(|variable| variable.is_loose);
+        let loose = self.variables.iter().filter(|variable| self.is_loose(variable));
         loose.map(|variable| join(&variable.group, &variable.name)).collect()
     }
 
@@ -101,7 +107,7 @@ impl PlainFile {
     pub(super) fn adopt_loose(&mut self, file: &File) -> Result<()> {
         for index in 0..self.variables.len() {
             let variable = &self.variables[index];
-            if variable.is_loose {
+            if self.is_loose(variable) {
                 let found = file.variable(&join(&variable.group, &variable.name))?;
                 let shape = self.shape(variable);
                 self.variables[index].elements =

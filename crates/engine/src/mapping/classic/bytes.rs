@@ -1,9 +1,9 @@
 //! The bytes of a classic file whose values are read where the header that was read says.
 //!
-//! Values of classic files have one place only, and the newest are read. A writer who moves them, or puts others there,
-//! changes the header, and with it the state of the file: then the header is read again, and the values that were read
-//! count if it still says the same of them. Records that were added, and whatever else does not move a value, change
-//! nothing of that.
+//! Values of classic files have one place only, and those of the last commit are read. A writer who moves them, or puts
+//! others there, changes the state of the file: then the header is read again, and if it still says the same of them,
+//! this goes on with the new state, and who was reading reads again ([`Storage::moved_to`]). Records that were added
+//! change nothing of that.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -15,7 +15,8 @@ use std::sync::{Arc, PoisonError};
 
 use isotach_format::classic::{Header, RecordLayout};
 
-use super::read_header;
+use super::{Committed, read_header};
+use crate::cache::FileNumber;
 use crate::error::Result;
 use crate::fault::Readable;
 use crate::storage::{MetadataReader, Storage, state};
@@ -28,13 +29,25 @@ const MOST_LOOKS: usize = 100;
 pub(super) struct ClassicBytes {
     file: Arc<str>,
     bytes: Arc<dyn Storage>,
+    /// Whether no later state is to be shown.
+    is_snapshot: bool,
     /// Bytes that there were when the file was opened. Less than that is another file.
     len: u64,
     places: Places,
-    /// The storage in the last state that says the same of all values; `None` for that of the opening.
-    present: RwLock<Option<Arc<dyn Storage>>>,
+    /// The last state that says the same of all values; `None` for that of the opening.
+    present: RwLock<Option<Arc<Present>>>,
     /// Whether there is one.
     has_present: AtomicBool,
+}
+
+/// A later state of the file.
+struct Present {
+    /// The file's bytes, by which the state is told.
+    file: Arc<dyn Storage>,
+    /// The values.
+    values: Arc<dyn Storage>,
+    /// By what these are known in the cache.
+    number: FileNumber,
 }
 
 /// Where the values are: name, address, bytes from one element to the next, type and shape without the records.
@@ -89,39 +102,57 @@ impl ClassicBytes {
         bytes: Arc<dyn Storage>,
         header: &Header,
         records: &RecordLayout,
+        is_snapshot: bool,
     ) -> io::Result<Self> {
         let len = bytes.len()?;
         let nothing = Places { records: u64::MAX, variables: Vec::new() };
         let places = Places::new(header, records).unwrap_or(nothing);
         let (present, has_present) = (RwLock::new(None), AtomicBool::new(false));
-        Ok(Self { file: Arc::clone(file), bytes, len, places, present, has_present })
+        Ok(Self { file: Arc::clone(file), bytes, is_snapshot, len, places, present, has_present })
     }
 
     /// Looks whether the header of the present state says the same.
     fn look_again(&self) -> io::Result<()> {
+        if self.is_snapshot {
+            return Err(state::changed());
+        }
         for _ in 0..MOST_LOOKS {
             let Some(present) = self.bytes.present()? else { break };
             if present.len()? < self.len {
                 break;
             }
-            let found = self.header_of(&present);
+            let found = self.committed_in(&present);
             if present.ensure_state().is_err() {
                 continue;
             }
-            let found = found.readable().map_err(io::Error::other)?;
-            let later = found.and_then(|(header, records)| Places::new(&header, &records));
+            let Some(Committed { header, records, storage }) =
+                found.readable().map_err(io::Error::other)?
+            else {
+                break;
+            };
+            let later = Places::new(&header, &records);
             if !later.is_some_and(|later| self.places.are_among(&later)) {
                 break;
             }
-            *self.present.write().unwrap_or_else(PoisonError::into_inner) = Some(present);
+            let number = FileNumber::new();
+            let present = Some(Arc::new(Present { file: present, values: storage, number }));
+            *self.present.write().unwrap_or_else(PoisonError::into_inner) = present;
             self.has_present.store(true, Release);
             return Ok(());
         }
         Err(state::changed())
     }
 
-    fn header_of(&self, present: &Arc<dyn Storage>) -> Result<(Header, RecordLayout)> {
+    fn committed_in(&self, present: &Arc<dyn Storage>) -> Result<Committed> {
         read_header(MetadataReader::new(Arc::clone(&self.file), Arc::clone(present))?)
+    }
+
+    /// What `look` finds in the later state; `None` while there is none.
+    fn in_present<T>(&self, look: impl FnOnce(&Present) -> T) -> Option<T> {
+        if !self.has_present.load(Acquire) {
+            return None;
+        }
+        self.present.read().unwrap_or_else(PoisonError::into_inner).as_deref().map(look)
     }
 }
 
@@ -136,7 +167,10 @@ impl Storage for ClassicBytes {
         offset: u64,
         into: &'into mut [MaybeUninit<u8>],
     ) -> io::Result<&'into mut [u8]> {
-        self.bytes.read_at(offset, into)
+        match self.in_present(|present| Arc::clone(&present.values)) {
+            Some(values) => values.read_at(offset, into),
+            None => self.bytes.read_at(offset, into),
+        }
     }
 
     fn as_slice(&self) -> Option<&[u8]> {
@@ -148,13 +182,8 @@ impl Storage for ClassicBytes {
     }
 
     fn ensure_state(&self) -> io::Result<()> {
-        let still = if self.has_present.load(Acquire) {
-            let present = self.present.read().unwrap_or_else(PoisonError::into_inner);
-            present.as_ref().unwrap_or(&self.bytes).ensure_state()
-        } else {
-            self.bytes.ensure_state()
-        };
-        match still {
+        let still = self.in_present(|present| present.file.ensure_state());
+        match still.unwrap_or_else(|| self.bytes.ensure_state()) {
             Err(error) if state::is_changed(&error) => self.look_again(),
             still => still,
         }
@@ -162,6 +191,10 @@ impl Storage for ClassicBytes {
 
     fn ensure_values(&self) -> io::Result<()> {
         self.ensure_state()
+    }
+
+    fn moved_to(&self) -> Option<u64> {
+        self.in_present(|present| present.number.get())
     }
 
     fn has_writer(&self) -> bool {

@@ -8,12 +8,12 @@ mod attribute;
 mod bytes;
 pub(crate) mod fill;
 mod names;
+mod pending;
 mod root;
 #[cfg(test)]
 mod tests;
 mod variable;
 
-use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 use isotach_format::classic::{Header, Moved, RecordLayout, Redo, Version};
@@ -23,6 +23,7 @@ pub(crate) use self::attribute::ClassicAttribute;
 use self::bytes::ClassicBytes;
 pub(crate) use self::fill::stored as stored_fill;
 use self::names::Names;
+pub(crate) use self::pending::pending_redo;
 use self::root::Root;
 pub(crate) use self::variable::stored_type;
 use super::{DimensionMapping, FileMapping, GroupMapping};
@@ -31,7 +32,8 @@ use crate::dimension::Dimension;
 use crate::error::{Error, ErrorKind, Result};
 use crate::file::{Format, OpenOptions};
 use crate::settings::MissingBytes;
-use crate::storage::{MetadataReader, Storage, storage_error, uninit};
+use crate::storage::overlay::Overlay;
+use crate::storage::{MetadataReader, Storage, storage_error};
 use crate::sync::OnceLock;
 
 /// Bytes of the header that are read first: most headers are whole in them.
@@ -57,11 +59,19 @@ struct ClassicFile {
     contents: Arc<Contents>,
 }
 
+/// What was read of the last commit.
+pub(crate) struct Committed {
+    pub(crate) header: Header,
+    pub(crate) records: RecordLayout,
+    /// Where its values are.
+    pub(crate) storage: Arc<dyn Storage>,
+}
+
 /// Opens what `reader` delivers as a classic file: reads its header.
 pub(crate) fn open(reader: MetadataReader, options: &OpenOptions) -> Result<Arc<dyn FileMapping>> {
-    let (name, storage) = (Arc::clone(reader.file()), Arc::clone(reader.storage()));
-    let (header, records) = read_header(reader)?;
-    let bytes = ClassicBytes::new(&name, storage, &header, &records);
+    let name = Arc::clone(reader.file());
+    let Committed { header, records, storage } = read_header(reader)?;
+    let bytes = ClassicBytes::new(&name, storage, &header, &records, options.snapshot);
     let bytes = bytes.map_err(|source| storage_error(&name, 0, 0, source))?;
     let contents = Contents {
         name,
@@ -76,17 +86,17 @@ pub(crate) fn open(reader: MetadataReader, options: &OpenOptions) -> Result<Arc<
     Ok(Arc::new(ClassicFile { contents: Arc::new(contents) }))
 }
 
-/// The header, and where the records lie. Where a writer was interrupted when it put a new header
-/// in the place of an old one, it is the new one.
+/// The header, and where the records lie. Where a writer was interrupted in the midst of a commit, it is that
+/// commit.
 ///
 /// What a writer does meanwhile may leave a length that is older than the header, by which it would be cut
 /// short, or values that are there would be missing: then all is read again.
-pub(crate) fn read_header(mut reader: MetadataReader) -> Result<(Header, RecordLayout)> {
+pub(crate) fn read_header(mut reader: MetadataReader) -> Result<Committed> {
     let (name, storage) = (Arc::clone(reader.file()), Arc::clone(reader.storage()));
     let is_costly = storage.call_cost_bytes() > COSTLY_BYTES;
     let mut readings = 1;
     loop {
-        let found = read_header_by(&reader, &name, &*storage);
+        let found = read_header_by(&reader, &name, &storage);
         let is_last = is_costly || readings == MOST_READINGS;
         if is_last || (found.is_ok() && length(&name, &*storage)? == reader.file_len()) {
             return found;
@@ -103,40 +113,48 @@ fn length(name: &Arc<str>, storage: &dyn Storage) -> Result<u64> {
 fn read_header_by(
     reader: &MetadataReader,
     name: &Arc<str>,
-    storage: &dyn Storage,
-) -> Result<(Header, RecordLayout)> {
+    storage: &Arc<dyn Storage>,
+) -> Result<Committed> {
     let file_len = reader.file_len();
     let decoded = reader
         .structure(0, FIRST_HEADER_BYTES, |bytes| Header::decode(bytes, file_len))
-        .and_then(|header| with_records(name, header, file_len));
+        .and_then(|header| with_records(name, header, storage, file_len));
     // A header that was cut short can look like one. Where a read is costly nobody writes, and it is
     // made only where there is room for a record.
-    let is_whole = |(header, records): &(Header, RecordLayout)| {
+    let is_whole = |Committed { header, records, .. }: &Committed| {
         storage.call_cost_bytes() > COSTLY_BYTES
-            && end_of_values(header, records).saturating_add(Redo::TRAILER_BYTES) > file_len
+            && end_of_values(header, records).saturating_add(Redo::LEAST_TRAILER_BYTES) > file_len
     };
     if decoded.as_ref().is_ok_and(is_whole) {
         return decoded;
     }
-    let redo = pending_redo(name, storage)?;
+    let redo = pending_redo(name, &**storage)?;
     // The header that was read counts only if the record was not taken away meanwhile.
     storage.ensure_state().map_err(|source| storage_error(name, 0, 0, source))?;
-    let Some(redo) = redo else { return decoded };
-    let mut header = Header::decode(&redo.header, file_len)
+    let Some(Redo { header, changes, moved, .. }) = redo else { return decoded };
+    let mut header = Header::decode(&header, file_len)
         .map_err(|fault| Error::new(name, ErrorKind::Structure(fault)))?;
-    let Moved { from, to, length_bytes } = redo.moved;
+    let Moved { from, to, length_bytes } = moved;
     for variable in &mut header.variables {
         if let Some(inside) = variable.begin.checked_sub(to).filter(|at| *at < length_bytes) {
             variable.begin = from.saturating_add(inside);
         }
     }
-    with_records(name, header, file_len)
+    let extents =
+        changes.iter().map(|change| (change.address(), change.after().to_vec())).collect();
+    let storage: Arc<dyn Storage> = Arc::new(Overlay::new(Arc::clone(storage), extents));
+    with_records(name, header, &storage, file_len)
 }
 
-fn with_records(name: &Arc<str>, header: Header, file_len: u64) -> Result<(Header, RecordLayout)> {
+fn with_records(
+    name: &Arc<str>,
+    header: Header,
+    storage: &Arc<dyn Storage>,
+    file_len: u64,
+) -> Result<Committed> {
     let records = RecordLayout::new(&header, file_len)
         .map_err(|fault| Error::new(name, ErrorKind::Structure(fault)))?;
-    Ok((header, records))
+    Ok(Committed { header, records, storage: Arc::clone(storage) })
 }
 
 fn end_of_values(header: &Header, records: &RecordLayout) -> u64 {
@@ -145,27 +163,6 @@ fn end_of_values(header: &Header, records: &RecordLayout) -> u64 {
         .iter()
         .filter_map(|variable| records.variable(header, variable).ok().map(|layout| layout.end));
     ends.fold(header.size_bytes, u64::max)
-}
-
-/// The record by which a writer was putting a new header in the place of an old one.
-pub(crate) fn pending_redo(name: &Arc<str>, storage: &dyn Storage) -> Result<Option<Redo>> {
-    let file_len = length(name, storage)?;
-    let tail = |length: u64| -> Result<Option<Vec<u8>>> {
-        let Some(address) = file_len.checked_sub(length) else { return Ok(None) };
-        let mut memory = vec![MaybeUninit::uninit(); length as usize];
-        let bytes = uninit::read_at(storage, address, &mut memory)
-            .map_err(|source| storage_error(name, address, length, source))?;
-        Ok(Some(bytes.to_vec()))
-    };
-    let trailer = tail(Redo::TRAILER_BYTES)?;
-    let Some(length) = trailer.and_then(|trailer| Redo::length_bytes(&trailer)) else {
-        return Ok(None);
-    };
-    if length > file_len {
-        return Ok(None);
-    }
-    let record = tail(length)?.and_then(|record| Redo::decode(&record));
-    Ok(record.filter(|redo| redo.fits(file_len - length)))
 }
 
 impl FileMapping for ClassicFile {

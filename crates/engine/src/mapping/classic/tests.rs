@@ -163,9 +163,9 @@ fn a_length_older_than_the_header_is_asked_for_again() {
     for old in [32, header_bytes, header_bytes + 50] {
         let lengths = Mutex::new(vec![old]);
         let growing = Arc::new(Growing { bytes: bytes.clone(), lengths });
-        let (_, records) = read_header(reader(growing)).unwrap();
+        let Committed { records, .. } = read_header(reader(growing)).unwrap();
         let whole = Growing { bytes: bytes.clone(), lengths: Mutex::default() };
-        assert_eq!(records, read_header(reader(Arc::new(whole))).unwrap().1, "{old}");
+        assert_eq!(records, read_header(reader(Arc::new(whole))).unwrap().records, "{old}");
     }
     // Who never stops does not keep the reader.
     let lengths = Mutex::new((0..200).map(|step| 32 + step % 2).collect());

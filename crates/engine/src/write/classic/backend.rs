@@ -61,6 +61,7 @@ impl ClassicBackend {
         let mut writer = ClassicWriter::create(&target.name, storage, durability);
         let moves = Moves::default();
         writer.moves = moves.clone();
+        let target = Target { storage: writer.storage(), ..target };
         let state = State {
             writer,
             revision: None,
@@ -449,6 +450,15 @@ impl Backend for ClassicBackend {
         state.writer.commit()?;
         lock(&state.put_into).clear();
         Ok(())
+    }
+
+    fn may_hold(&self, id: VariableId) -> bool {
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        state.index(id).is_some_and(|index| state.writer.is_committed(index))
+    }
+
+    fn held_bytes(&self) -> u64 {
+        self.state.read().unwrap_or_else(PoisonError::into_inner).writer.held_bytes()
     }
 
     fn put_into(&self) -> Vec<VariableId> {

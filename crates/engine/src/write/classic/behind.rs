@@ -71,10 +71,10 @@ impl Behind {
         *self = Self::default();
     }
 
-    /// The bytes from `first` to `end`: those that wait, and between them those of the storage.
+    /// The bytes from `first` to `end`: those that wait, and between them those of the file.
     fn joined(&self, target: &Target, first: u64, end: u64) -> Result<Vec<u8>> {
         let mut window = vec![MaybeUninit::uninit(); (end - first) as usize];
-        let mut bytes = target.read_with_zeros(first, &mut window)?.to_vec();
+        let mut bytes = target.read_committed_with_zeros(first, &mut window)?.to_vec();
         for (address, piece) in self.pieces.range(first..end) {
             let at = (address - first) as usize;
             bytes[at..at + piece.len()].copy_from_slice(piece);

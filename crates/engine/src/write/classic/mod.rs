@@ -3,18 +3,21 @@
 //! ```text
 //! header  -> define -> lay_out -> (relocation) ------------------> switch -> storage
 //! elements -> write -> place (addresses, fill values) -> behind ------------> storage
+//!                                                     \-> held ----> switch
 //! ```
 //! The definition is a [`Header`]; [`ClassicWriter::define`] places its variables by libnetcdf's
 //! rules. Values go straight to their places, small ones through [`behind`]. What was never written
 //! is filled as late as can be: each variable has a mark up to which all its values are there; a
 //! write behind the mark fills the gap, a commit fills the rest. So who writes a variable in order,
-//! in whatever pieces, writes each byte once.
+//! in whatever pieces, writes each byte once. What is written over values of the last commit waits ([`held`]) until the
+//! next one brings it to its place.
 //!
 //! Commits: values, then the header or, where only records were added, their count. What they
 //! protect, and how values are moved, is in `docs/decisions/0016-moving-classic-data.md`.
 
 mod backend;
 mod behind;
+mod held;
 mod place;
 mod relocation;
 mod target;
@@ -27,7 +30,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use isotach_format::classic::{
-    Header, LayoutError, Moved, RecordCount, RecordLayout, Redo, Spacing, Version,
+    Header, LayoutError, Moved, Overwrite, RecordCount, RecordLayout, Redo, Spacing, Version,
 };
 use isotach_model::selection::{Axis, Selection, SelectionError};
 
@@ -36,7 +39,7 @@ use self::place::Place;
 use self::relocation::{Image, Origin, Present};
 use self::target::Target;
 use crate::error::{Error, ErrorKind, Result};
-use crate::mapping::classic::read_header;
+use crate::mapping::classic::{Committed, read_header};
 use crate::read::live::Moves;
 use crate::storage::{Durability, MetadataReader, Storage, WritableStorage};
 
@@ -70,6 +73,10 @@ struct Values {
     record_count: u64,
     /// Of each variable's values in their order, how many bytes are there.
     marks: Vec<u64>,
+    /// Behind how many of them nothing was ever put.
+    written: Vec<u64>,
+    /// How many of them, written ever, are in the last commit where they are now.
+    settled: Vec<u64>,
     behind: Behind,
 }
 
@@ -129,7 +136,7 @@ impl ClassicWriter {
         let mut writer = Self::create(file, storage, durability);
         writer.opened_len = Some(writer.target.len()?);
         let reader = MetadataReader::new(Arc::clone(file), writer.storage() as Arc<dyn Storage>)?;
-        let (mut header, records) = read_header(reader)?;
+        let Committed { mut header, records, .. } = read_header(reader)?;
         let record_count = records.record_count;
         header.record_count = RecordCount::Known(record_count);
         writer.places = places(&header, &records, true);
@@ -145,8 +152,9 @@ impl ClassicWriter {
         if claimed > writer.target.len()? {
             writer.target.claims(claimed);
         }
-        let marks = writer.places.iter().map(|place| place.len(record_count)).collect();
-        writer.values = Mutex::new(Values { record_count, marks, behind: Behind::default() });
+        let marks: Vec<u64> = writer.places.iter().map(|place| place.len(record_count)).collect();
+        let (written, settled, behind) = (marks.clone(), marks.clone(), Behind::default());
+        writer.values = Mutex::new(Values { record_count, marks, written, settled, behind });
         let header = Arc::new(header);
         writer.committed = Some(Arc::clone(&header));
         writer.header = Some(header);
@@ -218,7 +226,9 @@ impl ClassicWriter {
             None => places[index].len(record_count),
         };
         values.marks = sources.iter().enumerate().map(mark).collect();
+        values.take_over(sources, |_| true);
         drop(values);
+        self.forget_all_but(|before| sources.contains(&Some(before)));
         self.places = places;
         self.header = Some(Arc::new(header));
         Ok(())
@@ -312,7 +322,9 @@ impl ClassicWriter {
         let record_count = RecordCount::Known(self.values().record_count);
         let has_records = header.record_count != record_count;
         let is_defined = self.committed.as_ref().is_none_or(|old| !Arc::ptr_eq(old, &header));
-        if !is_defined && !has_records {
+        let changes = self.target.held_changes()?;
+        if !is_defined && !has_records && changes.is_empty() {
+            self.mark_committed();
             return self.target.step();
         }
         let header = Arc::new(Header { record_count, ..Header::clone(&header) });
@@ -320,10 +332,10 @@ impl ClassicWriter {
             let places = image.places_of_layout(self.places.clone());
             let end = end_of(&header, &places, self.record_count());
             self.moves.begin();
-            relocation::commit(&self.target, &header, image, end)?;
+            relocation::commit(&self.target, &header, image, end, changes)?;
             (self.places, self.image) = (places, None);
-        } else if is_defined {
-            self.commit_header(&header)?;
+        } else if is_defined || !changes.is_empty() {
+            self.commit_header(&header, changes)?;
         } else {
             self.commit_record_count(&header)?;
         }
@@ -331,17 +343,37 @@ impl ClassicWriter {
         self.committed_places = self.places.clone();
         self.header = Some(header);
         self.opened_len = None;
-        self.target.finish()
+        self.target.finish()?;
+        self.mark_committed();
+        Ok(())
     }
 
-    fn commit_header(&self, header: &Header) -> Result<()> {
+    /// Notes that all that was put is in the file.
+    fn mark_committed(&self) {
+        self.target.held.clear();
+        let Values { record_count, written, settled, .. } = &mut *self.values();
+        let lens = self.places.iter().map(|place| place.len(*record_count));
+        *settled = lens.zip(written).map(|(len, written)| len.min(*written)).collect();
+    }
+
+    /// Whether some values of the variable are in the last commit.
+    pub fn is_committed(&self, variable: usize) -> bool {
+        self.values().settled.get(variable).is_some_and(|&settled| settled > 0)
+    }
+
+    /// How many bytes of memory wait for a commit because they take the place of others.
+    pub fn held_bytes(&self) -> u64 {
+        self.target.held.bytes()
+    }
+
+    fn commit_header(&self, header: &Header, changes: Vec<Overwrite>) -> Result<()> {
         let encoded =
             header.encode().map_err(|fault| self.layout_error(LayoutError::Header(fault)))?;
         let end = end_of(header, &self.places, self.values().record_count);
         if self.committed.is_some() {
             let len = self.target.len()?;
             let file_len = if self.target.is_short() { len } else { len.max(end) };
-            let redo = Redo { header: encoded, moved: Moved::default(), file_len };
+            let redo = Redo { header: encoded, changes, moved: Moved::default(), file_len };
             self.target.switch_next(redo);
             return Ok(());
         }
@@ -369,6 +401,7 @@ impl ClassicWriter {
     /// Forgets what was put and defined since the last commit.
     pub fn discard(&mut self) -> Result<()> {
         lock(&self.values).behind.forget();
+        self.target.held.clear();
         self.image = None;
         self.target.finish()?;
         let Some(committed) = &self.committed else { return self.target.set_len(0) };
@@ -412,11 +445,28 @@ impl ClassicWriter {
         let from = (record_count, self.present(record_count));
         let image = relocation::write_new(&self.target, &header, &places, &origins, from)?;
         values.marks = places.iter().map(|place| place.len(record_count)).collect();
+        values.take_over(sources, |index| !image.has(places[index].begin));
         drop(values);
+        self.forget_all_but(|before| {
+            let mut now = sources.iter().zip(&places);
+            now.any(|(source, place)| *source == Some(before) && !image.has(place.begin))
+        });
         self.places = image.places(places);
         self.image = Some(image);
         self.header = Some(Arc::new(header));
         Ok(())
+    }
+
+    /// Forgets what waits for the values at [`Self::places`] but those that stay there.
+    fn forget_all_but(&self, stays: impl Fn(usize) -> bool) {
+        if self.target.held.bytes() == 0 {
+            return;
+        }
+        for (_, place) in self.places.iter().enumerate().filter(|(index, _)| !stays(*index)) {
+            for (address, length) in place.pieces(0..place.len(self.record_count())) {
+                self.target.held.forget(address..address.saturating_add(length));
+            }
+        }
     }
 
     /// Where values are since a definition moved them.
@@ -502,16 +552,19 @@ impl Values {
         range: Range<u64>,
         bytes: &[u8],
     ) -> Result<()> {
-        let mark = self.marks[variable];
+        let (mark, settled) = (self.marks[variable], self.settled[variable]);
+        self.written[variable] = self.written[variable].max(range.end);
         let behind = &mut self.behind;
         if range.start > mark {
             place.fill(&(mark..range.start), |at, bytes| behind.put(target, at, bytes))?;
         }
-        let mut rest = bytes;
+        let (mut rest, mut at) = (bytes, range.start);
         for (address, length) in place.pieces(range.clone()) {
             let (piece, others) = rest.split_at(length as usize);
-            behind.put(target, address, piece)?;
-            rest = others;
+            let (over, new) = piece.split_at(settled.saturating_sub(at).min(length) as usize);
+            target.hold(address, over)?;
+            behind.put(target, address + over.len() as u64, new)?;
+            (rest, at) = (others, at + length);
         }
         if range.end > mark {
             let new = mark.max(range.start)..range.end;
@@ -519,6 +572,16 @@ impl Values {
             self.marks[variable] = range.end;
         }
         Ok(())
+    }
+
+    /// Has the variables of a new definition go on with what is known of those before; settled stay those that
+    /// `is_in_place` says of.
+    fn take_over(&mut self, sources: &[Option<usize>], is_in_place: impl Fn(usize) -> bool) {
+        let of = |known: &[u64], source: &Option<usize>| source.map_or(0, |source| known[source]);
+        let settled =
+            |(index, source)| if is_in_place(index) { of(&self.settled, source) } else { 0 };
+        self.settled = sources.iter().enumerate().map(settled).collect();
+        self.written = sources.iter().map(|source| of(&self.written, source)).collect();
     }
 
     /// Fills what was not put, and writes what waits.
@@ -534,7 +597,7 @@ impl Values {
 
     /// Fills the records one after the other, as their parts lie side by side.
     fn fill_records(&mut self, target: &Target, places: &[Place]) -> Result<()> {
-        let Self { record_count, marks, behind } = self;
+        let Self { record_count, marks, behind, .. } = self;
         let is_record = |place: &Place| place.record_size.is_some() && place.dense > 0;
         let of_records = || places.iter().enumerate().filter(|(_, place)| is_record(place));
         let whole = of_records().map(|(index, place)| marks[index] / place.dense).min();

@@ -14,7 +14,7 @@
 
 use std::mem::MaybeUninit;
 
-use isotach_format::classic::{Header, Moved, Redo, Version};
+use isotach_format::classic::{Header, Moved, Overwrite, Redo, Version};
 
 use super::behind::Behind;
 use super::place::Place;
@@ -81,6 +81,11 @@ impl Image {
             variable.begin = variable.begin.saturating_add(self.distance);
         }
         far
+    }
+
+    /// Whether the value at this address of the layout is in the image.
+    pub(super) fn has(self, address: u64) -> bool {
+        address >= self.low
     }
 
     /// The places in the image.
@@ -167,7 +172,14 @@ pub(super) fn write_new(
 
 /// Has [`Target::finish`] commit `header`, whose values, up to `end`, stand in the image, and bring them to their
 /// places.
-pub(super) fn commit(target: &Target, header: &Header, image: Image, end: u64) -> Result<()> {
+/// `changes` are made with that.
+pub(super) fn commit(
+    target: &Target,
+    header: &Header,
+    image: Image,
+    end: u64,
+    mut changes: Vec<Overwrite>,
+) -> Result<()> {
     let image = match image.low + image.distance {
         // Records have come since, and there are more than fit before the image.
         begin if begin < end => copied(target, image, end)?,
@@ -178,10 +190,11 @@ pub(super) fn commit(target: &Target, header: &Header, image: Image, end: u64) -
     let last = encoded(target, header)?;
     if let Some(far) = far_header(header, low, distance) {
         let header = encoded(target, &far)?;
-        target.switch_next(Redo { header, moved: Moved::default(), file_len: end + distance });
+        let (changes, moved) = (std::mem::take(&mut changes), Moved::default());
+        target.switch_next(Redo { header, changes, moved, file_len: end + distance });
     }
     let moved = Moved { from: low + distance, to: low, length_bytes: end - low };
-    target.switch_next(Redo { header: last, moved, file_len: end });
+    target.switch_next(Redo { header: last, changes, moved, file_len: end });
     Ok(())
 }
 

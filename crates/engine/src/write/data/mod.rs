@@ -115,7 +115,7 @@ impl Store {
     pub fn check(&self, selection: &Selection, shape: &[u64]) -> Result<()> {
         match self {
             Self::Chunked(store) => store.check(selection, shape),
-            Self::Strided(store) => store.check(),
+            Self::Strided(store) => store.check(selection),
             Self::Inline(_) => Ok(()),
         }
     }

@@ -7,8 +7,12 @@
 //! Runs that follow one another, in memory and in the file, are written with one call. What was
 //! never written gets the fill value at a flush, so that writing all of an array writes it once.
 //! Without one it becomes zeros where the file may have other bytes: those of what was there before.
+//!
+//! Elements that a commit leads to stay where and as they are until the next one: who writes over some of them has the
+//! array move to fresh space first. Those that were never written are not waited for.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use isotach_model::selection::{Axis, Selection};
@@ -38,8 +42,8 @@ pub struct StridedStore {
     /// Bytes from one element to the next along each axis.
     strides: Vec<u64>,
     len: u64,
-    /// Whether elements that are in a commit stay as they are until the next.
-    keeps_committed: bool,
+    /// Whether elements are shown before their commit where none was ever written.
+    shows_first: bool,
     state: Mutex<State>,
 }
 
@@ -51,6 +55,15 @@ struct State {
     is_committed: bool,
     /// Bytes that still hold nothing, where that is known: first and one past the last.
     gaps: Gaps,
+    /// Bytes that nobody has written, where that is known; a flush has filled them.
+    unwritten: Gaps,
+}
+
+/// Where a write goes.
+struct Place {
+    address: u64,
+    /// Where the array was, if it moved and this write brings all of it.
+    left: Option<u64>,
 }
 
 /// Ranges of bytes: the end of each by its beginning. None overlaps or touches another one.
@@ -82,38 +95,46 @@ impl StridedStore {
         let strides = shape::row_major_strides(&shape).ok_or_else(too_large)?;
         let strides = strides.into_iter().map(|stride| stride * element_size as u64).collect();
         let is_committed = existing.is_some();
-        let state = State { address: existing, is_committed, gaps: Gaps::default() };
-        let (keeps_committed, state) = (false, Mutex::new(state));
-        Ok(Self { target, shape, element_size, fill, strides, len, keeps_committed, state })
+        let (gaps, mut unwritten) = (Gaps::default(), Gaps::default());
+        if !is_committed && len > 0 {
+            unwritten.0.insert(0, len);
+        }
+        let state = Mutex::new(State { address: existing, is_committed, gaps, unwritten });
+        let shows_first = true;
+        Ok(Self { target, shape, element_size, fill, strides, len, shows_first, state })
     }
 
-    /// The same for elements that must never be overwritten where a commit leads to them: the first
-    /// write after one moves the array.
-    pub fn keeping_committed(self) -> Self {
-        Self { keeps_committed: true, ..self }
+    /// The same for references: one into a heap that no commit has would be all that is left of it.
+    pub fn of_references(self) -> Self {
+        Self { shows_first: false, ..self }
     }
 
     /// Says that a commit leads to what was written.
     pub fn mark_committed(&self) {
         let mut state = self.lock();
         state.is_committed = state.address.is_some();
+        if !self.shows_first {
+            state.unwritten = Gaps::default();
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// See [`super::Store::check`]: all of an array gets its place with the first element that is written.
-    pub fn check(&self) -> Result<()> {
+    /// See [`super::Store::check`]: all of an array gets its place with the first element that is written, and
+    /// another one with the first that is written over.
+    pub fn check(&self, selection: &Selection) -> Result<()> {
         let state = self.lock();
-        if state.address.is_some() && !(state.is_committed && self.keeps_committed) {
+        let moves = state.writes_over(&self.range(selection));
+        if state.address.is_some() && !moves {
             return Ok(());
         }
         drop(state);
         let storage = &self.target.storage;
         let largest = storage.largest_len();
         if largest == u64::MAX {
-            let room = if self.fill.is_some() { storage.room() } else { u64::MAX };
+            let room = if self.fill.is_some() || moves { storage.room() } else { u64::MAX };
             return match self.len <= room {
                 true => Ok(()),
                 false => Err(self.target.limit("bytes of an array", self.len, room)),
@@ -133,19 +154,33 @@ impl StridedStore {
         if let Some(run) = OneRun::new(selection, &self.shape, &self.shape)
             && run.count.checked_mul(size as u64) == Some(elements.len() as u64)
         {
-            let address = self.address()? + run.first * size as u64;
+            let first = run.first * size as u64;
+            let place = self.place(first..first + elements.len() as u64, true)?;
+            let address = place.address + first;
             let run = Run { is_callers: true, start: 0, len: elements.len(), address };
-            return self.write_run(run, elements, &[]);
+            return self.settle(&place, self.write_run(run, elements, &[]));
         }
         let source_strides = self.target.check(selection, elements, shape, size)?;
         if elements.is_empty() {
             return Ok(());
         }
-        let address = self.address()?;
+        let place = self.place(self.range(selection), false)?;
+        let written = self.write_runs(&place, selection, elements, &source_strides);
+        self.settle(&place, written)
+    }
+
+    fn write_runs(
+        &self,
+        place: &Place,
+        selection: &Selection,
+        elements: &[u8],
+        source_strides: &[usize],
+    ) -> Result<()> {
+        let (address, size) = (place.address, self.element_size);
         let (block_shape, block_strides) = self.blocks(selection);
         let cover = Cover::new(selection, &block_shape, &self.shape)
             .ok_or_else(|| self.target.limit("runs of a write", u64::MAX, usize::MAX as u64))?;
-        let elements = Elements { bytes: elements, strides: &source_strides, element_size: size };
+        let elements = Elements { bytes: elements, strides: source_strides, element_size: size };
         let mut gather = Gather::new(elements, &block_shape, &block_strides);
         let mut cursor = cover.cursor(0);
         let mut buffer = Vec::new();
@@ -225,14 +260,31 @@ impl StridedStore {
         self.lock().address
     }
 
-    /// Where the array is to be written, from now on at the latest.
-    fn address(&self) -> Result<u64> {
+    /// The bytes of the array from the first selected element to the last.
+    fn range(&self, selection: &Selection) -> Range<u64> {
+        let (mut first, mut last) = (0, 0);
+        for (axis, stride) in selection.axes.iter().zip(&self.strides) {
+            let Some((low, high)) = axis.bounds() else { return 0..0 };
+            first += low * stride;
+            last += high * stride;
+        }
+        first..last + self.element_size as u64
+    }
+
+    /// Where bytes `range` of the array are to be written, all of them or some, from now on at the latest.
+    fn place(&self, range: Range<u64>, all: bool) -> Result<Place> {
         let mut state = self.lock();
-        let address = match state.address {
-            Some(committed) if state.is_committed && self.keeps_committed => {
-                self.moved_from(committed)?
+        let (address, left) = match state.address {
+            Some(committed) if state.writes_over(&range) => {
+                let brings_all = all && range == (0..self.len);
+                let address = self.target.space.allocate(self.len);
+                self.target.storage.expect(address.saturating_add(self.len));
+                if !brings_all {
+                    self.copy(committed, address)?;
+                }
+                (address, brings_all.then_some(committed))
             }
-            Some(address) => return Ok(address),
+            Some(address) => return Ok(Place { address, left: None }),
             None => {
                 let address = self.target.space.allocate(self.len);
                 let unfilled = self.unfilled_from(address)?;
@@ -240,11 +292,25 @@ impl StridedStore {
                     state.gaps.0.insert(0, unfilled);
                 }
                 self.target.storage.expect(address.saturating_add(self.len));
-                address
+                (address, None)
             }
         };
         (state.address, state.is_committed) = (Some(address), false);
-        Ok(address)
+        Ok(Place { address, left })
+    }
+
+    /// Ends a write: where it was to bring all of an array that moved, and failed, the array is where it was.
+    fn settle(&self, place: &Place, written: Result<()>) -> Result<()> {
+        if let Some(left) = place.left {
+            let mut state = self.lock();
+            let unused = if written.is_ok() { left } else { place.address };
+            if written.is_err() {
+                (state.address, state.is_committed) = (Some(left), true);
+            }
+            drop(state);
+            self.target.space.free(unused, self.len);
+        }
+        written
     }
 
     /// How many bytes of a place do not hold yet what is read where nothing was written.
@@ -258,9 +324,8 @@ impl StridedStore {
         Ok(end.saturating_sub(address).min(self.len))
     }
 
-    /// Copies the array to fresh space.
-    fn moved_from(&self, from: u64) -> Result<u64> {
-        let to = self.target.space.allocate(self.len);
+    /// Copies the array to fresh space, and frees the one that is not needed any more.
+    fn copy(&self, from: u64, to: u64) -> Result<()> {
         let mut buffer = Vec::new();
         let mut pieces = (0..self.len).step_by(BUFFER_BYTES as usize);
         let copied = pieces.try_for_each(|at| {
@@ -272,7 +337,7 @@ impl StridedStore {
         });
         let unused = if copied.is_ok() { from } else { to };
         self.target.space.free(unused, self.len);
-        copied.map(|()| to)
+        copied
     }
 
     /// The shape of the largest blocks of which the selection has one run of bytes each, and the
@@ -313,12 +378,23 @@ impl StridedStore {
         let mut state = self.lock();
         let first = run.address - state.address.unwrap_or(run.address);
         state.gaps.remove(first, first + run.len as u64);
+        state.unwritten.remove(first, first + run.len as u64);
+        if state.unwritten.0.len() > MOST_PIECES {
+            state.unwritten = Gaps::default();
+        }
         let is_scattered = state.gaps.0.len() > MOST_PIECES;
         drop(state);
         if is_scattered {
             self.flush()?;
         }
         self.target.write_at(run.address, &bytes[run.start..run.start + run.len])
+    }
+}
+
+impl State {
+    /// Whether writing bytes `range` changes what a commit leads to.
+    fn writes_over(&self, range: &Range<u64>) -> bool {
+        self.is_committed && !range.is_empty() && !self.unwritten.contain(range)
     }
 }
 
@@ -334,6 +410,12 @@ impl Run {
 impl Gaps {
     fn first(&self) -> Option<(u64, u64)> {
         self.0.first_key_value().map(|(&first, &end)| (first, end))
+    }
+
+    /// Whether all of `range` is one gap.
+    fn contain(&self, range: &Range<u64>) -> bool {
+        let gap = self.0.range(..=range.start).next_back();
+        gap.is_some_and(|(_, &end)| end >= range.end)
     }
 
     /// Bytes `first .. end` are no gap any more.

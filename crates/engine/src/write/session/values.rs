@@ -16,6 +16,11 @@ use crate::draft::{DimensionId, Draft, VariableDraft, VariableId};
 use crate::error::{ErrorKind, Result};
 use crate::read::calls::Writing;
 
+/// From so many bytes on that wait in memory because others stand at their places, there is a commit.
+const HELD_BYTES: u64 = 8 << 20;
+/// The most of them where only the caller commits: half of what a redo record can have, and room for its table.
+const MOST_HELD_BYTES: u64 = isotach_format::limits::REDO_RECORD_BYTES / 4;
+
 impl Session {
     /// Makes a variable's unlimited dimensions at least as long as `extent` says.
     pub(crate) fn grow(&self, id: VariableId, extent: &[u64]) -> Result<()> {
@@ -53,7 +58,7 @@ impl Session {
             state.quantize(id, &mut elements);
             stored.native_order().undo(&mut elements);
         }
-        state.backend.put(&state.draft, id, selection, &elements)?;
+        self.put(state, id, selection, &elements)?;
         Ok(report)
     }
 
@@ -79,14 +84,56 @@ impl Session {
         let stored = flat_type(&state, id)?;
         let order = stored.native_order();
         if order.is_native() && !state.is_quantized(id) {
-            state.backend.put(&state.draft, id, selection, elements)
+            self.put(state, id, selection, elements)
         } else {
             let mut stored = elements.to_vec();
             state.quantize(id, &mut stored);
             // What has more bits than are stored is cut without a word, as libhdf5 does it.
             order.undo(&mut stored);
-            state.backend.put(&state.draft, id, selection, &stored)
+            self.put(state, id, selection, &stored)
         }
+    }
+
+    /// Hands elements as they are stored on to the backend. Where those of the last commit are overwritten, which wait in
+    /// memory for the next, and nobody minds a commit in between, it takes them part by part.
+    fn put<'s>(
+        &'s self,
+        mut state: RwLockReadGuard<'s, State>,
+        id: VariableId,
+        selection: &Selection,
+        elements: &[u8],
+    ) -> Result<()> {
+        let is_large = elements.len() as u64 > HELD_BYTES && self.shared.commits_by_itself();
+        if !is_large || !state.backend.may_hold(id) {
+            state.backend.put(&state.draft, id, selection, elements)?;
+            return self.relieve(state);
+        }
+        let element_bytes = elements.len() as u64 / selection.element_count().unwrap_or(1).max(1);
+        let mut rest = elements;
+        for part in parts(selection, HELD_BYTES / element_bytes.max(1)) {
+            let bytes = part.element_count().unwrap_or(0) * element_bytes;
+            let (now, later) = rest.split_at(bytes as usize);
+            state.backend.put(&state.draft, id, &part, now)?;
+            self.relieve(state)?;
+            (state, rest) = (self.shared()?, later);
+        }
+        Ok(())
+    }
+
+    /// Commits where so much waits for it that it takes too much memory.
+    fn relieve(&self, state: RwLockReadGuard<'_, State>) -> Result<()> {
+        let value = state.backend.held_bytes();
+        drop(state);
+        if value <= HELD_BYTES {
+            return Ok(());
+        }
+        if self.shared.commits_by_itself() {
+            self.shared.commit_by_itself();
+        } else if value > MOST_HELD_BYTES {
+            let what = "bytes that are overwritten in one commit";
+            return Err(self.error(ErrorKind::Limit { what, value, limit: MOST_HELD_BYTES }));
+        }
+        Ok(())
     }
 
     /// Writes numbers, converted where the variable has others.
@@ -192,6 +239,22 @@ impl Session {
     }
 }
 
+/// The selection in parts of about `most` elements, which follow one another as its elements do.
+fn parts(selection: &Selection, most: u64) -> Vec<Selection> {
+    let mut inner = selection.element_count().unwrap_or(0);
+    let outer = selection.axes.iter().position(|axis| axis.len() > 1);
+    let Some(outer) = outer.filter(|_| inner > most) else { return vec![selection.clone()] };
+    let axis = &selection.axes[outer];
+    inner /= axis.len();
+    let step = (most / inner.max(1)).max(1);
+    let part = |first: u64| {
+        let mut axes = selection.axes.clone();
+        axes[outer] = axis.part(first, step.min(axis.len() - first));
+        parts(&Selection { axes }, most)
+    };
+    (0..axis.len()).step_by(step as usize).flat_map(part).collect()
+}
+
 /// How long an axis must be at least for the selected positions.
 fn reach(axis: &Axis) -> u64 {
     axis.bounds().map_or(0, |(_, last)| last.saturating_add(1))
@@ -204,5 +267,40 @@ impl Draft {
         let is_unlimited = |id| self.dimension(id).is_ok_and(|dimension| dimension.is_unlimited);
         let along = dimensions.iter().copied().zip(lens);
         along.filter(|(dimension, _)| is_unlimited(*dimension)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn axis() -> impl Strategy<Value = Axis> {
+        prop_oneof![
+            (10u64..20, 0u64..8, prop::sample::select(vec![-2i64, -1, 1, 3]))
+                .prop_map(|(start, count, stride)| Axis::range(start, count, stride)),
+            prop::collection::vec(0u64..20, 0..6).prop_map(Axis::Indices),
+        ]
+    }
+
+    fn positions(selection: &Selection) -> Vec<Vec<u64>> {
+        selection.axes.iter().fold(vec![vec![]], |outer, axis| {
+            let with = |outer: Vec<u64>| {
+                axis.positions().map(move |at| outer.iter().copied().chain([at]).collect())
+            };
+            outer.into_iter().flat_map(with).collect()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn parts_follow_one_another(axes in prop::collection::vec(axis(), 0..4), most in 1u64..30) {
+            let whole = Selection { axes };
+            let parts = parts(&whole, most);
+            prop_assert!(parts.len() == 1 || parts.iter().all(|part| part.element_count().unwrap() <= most));
+            let joined: Vec<_> = parts.iter().flat_map(positions).collect();
+            prop_assert_eq!(joined, positions(&whole));
+        }
     }
 }

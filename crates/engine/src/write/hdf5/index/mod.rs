@@ -31,10 +31,6 @@ use crate::write::data::{
 };
 use crate::write::target::Target;
 
-/// Arrays of at most so many bytes go to fresh space when they are overwritten, as chunks do: it costs
-/// no more than a few microseconds, once for each commit.
-const KEPT_ARRAY_BYTES: u64 = 64 << 10;
-
 /// Chunks of the file up to so many bytes need no room, as they may become much less.
 const SMALL_CHUNK_BYTES: u64 = 64 << 20;
 
@@ -92,10 +88,7 @@ pub(super) fn store(
             if existing.is_some() {
                 check_claim(target, address, store.byte_len())?;
             }
-            // Numbers of large arrays are not copied for a few that change. Of references, one into a
-            // heap that no commit has would be all that is left of a committed one.
-            let is_kept = !planned.stored.is_flat() || store.byte_len() <= KEPT_ARRAY_BYTES;
-            Store::Strided(if is_kept { store.keeping_committed() } else { store })
+            Store::Strided(if planned.stored.is_flat() { store } else { store.of_references() })
         }
     })
 }
