@@ -20,13 +20,14 @@ mod behind;
 mod held;
 mod place;
 mod relocation;
+mod runs;
 mod target;
 #[cfg(test)]
 mod tests;
+mod values;
 
 pub(super) use backend::ClassicBackend;
 
-use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use isotach_format::classic::{
@@ -37,7 +38,9 @@ use isotach_model::selection::{Axis, Selection, SelectionError};
 use self::behind::Behind;
 use self::place::Place;
 use self::relocation::{Image, Origin, Present};
+use self::runs::Runs;
 use self::target::Target;
+use self::values::Values;
 use crate::error::{Error, ErrorKind, Result};
 use crate::mapping::classic::{Committed, read_header};
 use crate::read::live::Moves;
@@ -65,19 +68,6 @@ pub struct ClassicWriter {
     opened_len: Option<u64>,
     /// Counts when values are given other places.
     pub(super) moves: Moves,
-}
-
-/// The values that were put since the last commit.
-#[derive(Default)]
-struct Values {
-    record_count: u64,
-    /// Of each variable's values in their order, how many bytes are there.
-    marks: Vec<u64>,
-    /// Behind how many of them nothing was ever put.
-    written: Vec<u64>,
-    /// How many of them, written ever, are in the last commit where they are now.
-    settled: Vec<u64>,
-    behind: Behind,
 }
 
 /// A definition that is to take the place of the one before.
@@ -539,139 +529,6 @@ impl ClassicWriter {
 
     fn values(&self) -> MutexGuard<'_, Values> {
         lock(&self.values)
-    }
-}
-
-impl Values {
-    /// Takes bytes `range` of a variable's values.
-    fn put(
-        &mut self,
-        target: &Target,
-        place: &Place,
-        variable: usize,
-        range: Range<u64>,
-        bytes: &[u8],
-    ) -> Result<()> {
-        let (mark, settled) = (self.marks[variable], self.settled[variable]);
-        self.written[variable] = self.written[variable].max(range.end);
-        let behind = &mut self.behind;
-        if range.start > mark {
-            place.fill(&(mark..range.start), |at, bytes| behind.put(target, at, bytes))?;
-        }
-        let (mut rest, mut at) = (bytes, range.start);
-        for (address, length) in place.pieces(range.clone()) {
-            let (piece, others) = rest.split_at(length as usize);
-            let (over, new) = piece.split_at(settled.saturating_sub(at).min(length) as usize);
-            target.hold(address, over)?;
-            behind.put(target, address + over.len() as u64, new)?;
-            (rest, at) = (others, at + length);
-        }
-        if range.end > mark {
-            let new = mark.max(range.start)..range.end;
-            place.pad(&new, |at, bytes| behind.put(target, at, bytes))?;
-            self.marks[variable] = range.end;
-        }
-        Ok(())
-    }
-
-    /// Has the variables of a new definition go on with what is known of those before; settled stay those that
-    /// `is_in_place` says of.
-    fn take_over(&mut self, sources: &[Option<usize>], is_in_place: impl Fn(usize) -> bool) {
-        let of = |known: &[u64], source: &Option<usize>| source.map_or(0, |source| known[source]);
-        let settled =
-            |(index, source)| if is_in_place(index) { of(&self.settled, source) } else { 0 };
-        self.settled = sources.iter().enumerate().map(settled).collect();
-        self.written = sources.iter().map(|source| of(&self.written, source)).collect();
-    }
-
-    /// Fills what was not put, and writes what waits.
-    fn settle(&mut self, target: &Target, places: &[Place]) -> Result<()> {
-        self.fill_records(target, places)?;
-        for (place, mark) in places.iter().zip(&mut self.marks) {
-            let end = place.len(self.record_count);
-            place.fill(&(*mark..end.max(*mark)), |at, bytes| self.behind.put(target, at, bytes))?;
-            *mark = end.max(*mark);
-        }
-        self.behind.flush(target)
-    }
-
-    /// Fills the records one after the other, as their parts lie side by side.
-    fn fill_records(&mut self, target: &Target, places: &[Place]) -> Result<()> {
-        let Self { record_count, marks, behind, .. } = self;
-        let is_record = |place: &Place| place.record_size.is_some() && place.dense > 0;
-        let of_records = || places.iter().enumerate().filter(|(_, place)| is_record(place));
-        let whole = of_records().map(|(index, place)| marks[index] / place.dense).min();
-        for record in whole.unwrap_or(*record_count)..*record_count {
-            for (index, place) in of_records() {
-                let end = (record + 1) * place.dense;
-                if marks[index] < end {
-                    place.fill(&(marks[index]..end), |at, bytes| behind.put(target, at, bytes))?;
-                    marks[index] = end;
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-/// The runs of neighbours that a selection falls into, by their first byte among all values.
-struct Runs<'a> {
-    outer: &'a [Axis],
-    /// Bytes from one position to the next of each outer axis.
-    strides: Vec<u64>,
-    /// Where the inner axes begin.
-    base: u64,
-    run_bytes: u64,
-    /// The next run, as the index along each outer axis; `None` behind the last.
-    next: Option<Vec<u64>>,
-}
-
-impl<'a> Runs<'a> {
-    /// The runs of a selection that is not empty of a variable with these lengths.
-    fn new(selection: &'a Selection, lengths: &[u64], element: u64) -> Self {
-        let axes = &selection.axes;
-        let (mut stride, mut base, mut run_bytes) = (element, 0, element);
-        let (mut outer_rank, mut is_open) = (axes.len(), true);
-        let mut strides = vec![0; axes.len()];
-        for (index, axis) in axes.iter().enumerate().rev() {
-            strides[index] = stride;
-            if is_open && axis.is_ascending_run() {
-                outer_rank = index;
-                base += axis.get(0).unwrap_or(0) * stride;
-                run_bytes *= axis.len();
-                is_open = axis.len() == lengths[index];
-            } else {
-                is_open = false;
-            }
-            stride = stride.saturating_mul(lengths[index]);
-        }
-        strides.truncate(outer_rank);
-        let next = Some(vec![0; outer_rank]);
-        Self { outer: &axes[..outer_rank], strides, base, run_bytes, next }
-    }
-}
-
-impl Iterator for Runs<'_> {
-    type Item = u64;
-
-    fn next(&mut self) -> Option<u64> {
-        let at = self.next.as_mut()?;
-        let positions = self.outer.iter().zip(at.iter()).zip(&self.strides);
-        let offset = positions
-            .map(|((axis, &index), stride)| axis.get(index).unwrap_or(0) * stride)
-            .sum::<u64>();
-        let advanced = (0..at.len()).rev().any(|axis| {
-            at[axis] += 1;
-            let goes_on = at[axis] < self.outer[axis].len();
-            if !goes_on {
-                at[axis] = 0;
-            }
-            goes_on
-        });
-        if !advanced {
-            self.next = None;
-        }
-        Some(self.base + offset)
     }
 }
 

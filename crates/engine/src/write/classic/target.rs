@@ -106,8 +106,10 @@ impl Target {
 
     /// Has bytes of the last commit be others with the next one.
     pub(super) fn hold(&self, address: u64, bytes: &[u8]) -> Result<()> {
-        if self.is_short() && address.saturating_add(bytes.len() as u64) > self.len()? {
-            // They are not there.
+        let is_absent =
+            || Ok(self.is_short() && address.saturating_add(bytes.len() as u64) > self.len()?);
+        // Nobody else looks into memory, which may have no room for a record.
+        if self.storage.largest_len() < u64::MAX || is_absent()? {
             return self.write(address, bytes);
         }
         self.held.put(address, bytes);

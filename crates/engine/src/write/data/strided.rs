@@ -29,6 +29,8 @@ use crate::storage::{storage_error, uninit};
 
 /// The longest run that is gathered, and the longest piece of fill.
 const BUFFER_BYTES: u64 = 1 << 20;
+/// Arrays of so many bytes always have room for another one.
+const SMALL_BYTES: u64 = 64 << 10;
 /// So many pieces are remembered; where there would be more, what is between them is filled.
 const MOST_PIECES: usize = 1 << 16;
 
@@ -44,6 +46,8 @@ pub struct StridedStore {
     len: u64,
     /// Whether elements are shown before their commit where none was ever written.
     shows_first: bool,
+    /// Whether elements that a commit leads to are never written over.
+    keeps_committed: bool,
     state: Mutex<State>,
 }
 
@@ -100,13 +104,25 @@ impl StridedStore {
             unwritten.0.insert(0, len);
         }
         let state = Mutex::new(State { address: existing, is_committed, gaps, unwritten });
+        // Nobody else looks into memory, which may have no room for another one that is large.
+        let keeps_committed = len <= SMALL_BYTES || target.storage.largest_len() == u64::MAX;
         let shows_first = true;
-        Ok(Self { target, shape, element_size, fill, strides, len, shows_first, state })
+        Ok(Self {
+            target,
+            shape,
+            element_size,
+            fill,
+            strides,
+            len,
+            shows_first,
+            keeps_committed,
+            state,
+        })
     }
 
     /// The same for references: one into a heap that no commit has would be all that is left of it.
     pub fn of_references(self) -> Self {
-        Self { shows_first: false, ..self }
+        Self { shows_first: false, keeps_committed: true, ..self }
     }
 
     /// Says that a commit leads to what was written.
@@ -126,7 +142,7 @@ impl StridedStore {
     /// another one with the first that is written over.
     pub fn check(&self, selection: &Selection) -> Result<()> {
         let state = self.lock();
-        let moves = state.writes_over(&self.range(selection));
+        let moves = self.moves(&state, &self.range(selection));
         if state.address.is_some() && !moves {
             return Ok(());
         }
@@ -275,7 +291,7 @@ impl StridedStore {
     fn place(&self, range: Range<u64>, all: bool) -> Result<Place> {
         let mut state = self.lock();
         let (address, left) = match state.address {
-            Some(committed) if state.writes_over(&range) => {
+            Some(committed) if self.moves(&state, &range) => {
                 let brings_all = all && range == (0..self.len);
                 let address = self.target.space.allocate(self.len);
                 self.target.storage.expect(address.saturating_add(self.len));
@@ -311,6 +327,13 @@ impl StridedStore {
             self.target.space.free(unused, self.len);
         }
         written
+    }
+
+    /// Whether the array moves before bytes `range` are written.
+    fn moves(&self, state: &State, range: &Range<u64>) -> bool {
+        let writes_over =
+            state.is_committed && !range.is_empty() && !state.unwritten.contain(range);
+        writes_over && self.keeps_committed
     }
 
     /// How many bytes of a place do not hold yet what is read where nothing was written.
@@ -388,13 +411,6 @@ impl StridedStore {
             self.flush()?;
         }
         self.target.write_at(run.address, &bytes[run.start..run.start + run.len])
-    }
-}
-
-impl State {
-    /// Whether writing bytes `range` changes what a commit leads to.
-    fn writes_over(&self, range: &Range<u64>) -> bool {
-        self.is_committed && !range.is_empty() && !self.unwritten.contain(range)
     }
 }
 
