@@ -362,7 +362,8 @@ impl OpenOptions {
 
     fn open_state(&self, name: &Arc<str>, path: &Arc<PathBuf>) -> Result<File> {
         let storage = LocalFile::open(&**path).map_err(|source| open_error(name, source))?;
-        let storage = Arc::new(storage);
+        // A snapshot outlives writers that are killed.
+        let storage = Arc::new(if self.snapshot { storage.trusting_writers() } else { storage });
         let mapping =
             crate::mapping::open(name, Arc::clone(&storage) as _, self, Some(Arc::clone(path)))?;
         let source = Source::Path { path: Arc::clone(path), options: self.clone(), storage };
