@@ -66,9 +66,10 @@ pub struct OpenOptions {
     /// `ISOTACH_MISSING_BYTES` says, or else [`MissingBytes::Error`].
     pub missing_bytes: Option<MissingBytes>,
     /// Whether all structures are read at opening: then the file is shown as it is at that moment, to the end, whatever
-    /// is committed meanwhile, and nothing of it is [`ErrorKind::Changed`] later, but values of classic files: these have
-    /// one place only. It takes the time and the memory of all headers, attributes and chunk indexes. Other files that
-    /// it refers to are opened when they are first needed. Without effect in storages that the caller gives.
+    /// is committed meanwhile, and nothing of it is [`ErrorKind::Changed`] later. It takes the time and the memory of
+    /// all headers, attributes and chunk indexes. Values of classic files have one place only (see [`File`]): those
+    /// that are overwritten are those of the last commit. Other files that it refers to are opened when they are first
+    /// needed. Without effect in storages that the caller gives.
     pub snapshot: bool,
 }
 

@@ -29,8 +29,6 @@ const MOST_LOOKS: usize = 100;
 pub(super) struct ClassicBytes {
     file: Arc<str>,
     bytes: Arc<dyn Storage>,
-    /// Whether no later state is to be shown.
-    is_snapshot: bool,
     /// Bytes that there were when the file was opened. Less than that is another file.
     len: u64,
     places: Places,
@@ -102,20 +100,16 @@ impl ClassicBytes {
         bytes: Arc<dyn Storage>,
         header: &Header,
         records: &RecordLayout,
-        is_snapshot: bool,
     ) -> io::Result<Self> {
         let len = bytes.len()?;
         let nothing = Places { records: u64::MAX, variables: Vec::new() };
         let places = Places::new(header, records).unwrap_or(nothing);
         let (present, has_present) = (RwLock::new(None), AtomicBool::new(false));
-        Ok(Self { file: Arc::clone(file), bytes, is_snapshot, len, places, present, has_present })
+        Ok(Self { file: Arc::clone(file), bytes, len, places, present, has_present })
     }
 
     /// Looks whether the header of the present state says the same.
     fn look_again(&self) -> io::Result<()> {
-        if self.is_snapshot {
-            return Err(state::changed());
-        }
         for _ in 0..MOST_LOOKS {
             let Some(present) = self.bytes.present()? else { break };
             if present.len()? < self.len {

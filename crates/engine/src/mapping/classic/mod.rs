@@ -71,7 +71,7 @@ pub(crate) struct Committed {
 pub(crate) fn open(reader: MetadataReader, options: &OpenOptions) -> Result<Arc<dyn FileMapping>> {
     let name = Arc::clone(reader.file());
     let Committed { header, records, storage } = read_header(reader)?;
-    let bytes = ClassicBytes::new(&name, storage, &header, &records, options.snapshot);
+    let bytes = ClassicBytes::new(&name, storage, &header, &records);
     let bytes = bytes.map_err(|source| storage_error(&name, 0, 0, source))?;
     let contents = Contents {
         name,
