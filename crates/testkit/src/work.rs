@@ -36,16 +36,19 @@ mod tests {
 
     #[test]
     fn waiting_is_no_work() {
+        // A virtual machine that is stopped for a while counts that as work of whoever was on a processor.
+        let waits = || {
+            let work = Work::begin();
+            std::thread::sleep(Duration::from_millis(50));
+            work.done() < Duration::from_millis(50)
+        };
+        assert!(on_processor().is_none() || (0..10).any(|_| waits()));
         let work = Work::begin();
-        std::thread::sleep(Duration::from_millis(50));
-        let waited = work.done();
+        let before = work.done();
         let mut sum = 0_u64;
-        while work.done() <= waited {
+        while work.done() <= before {
             sum = (0..1000_u64).fold(sum, |sum, step| sum.rotate_left(5) ^ step);
         }
         assert!(sum > 0);
-        if on_processor().is_some() {
-            assert!(waited < Duration::from_millis(50), "{waited:?}");
-        }
     }
 }
