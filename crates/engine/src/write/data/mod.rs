@@ -101,7 +101,7 @@ impl Store {
     pub fn write(&self, selection: &Selection, elements: &[u8], shape: &[u64]) -> Result<()> {
         match self {
             Self::Chunked(store) => store.write(selection, elements, shape),
-            Self::Strided(store) => store.write(selection, elements, shape),
+            Self::Strided(store) => store.write(selection, elements),
             Self::Inline(store) => store.write(selection, elements, shape),
         }
     }

@@ -21,7 +21,7 @@ use isotach_model::shape;
 use super::cover::{Cover, Cursor};
 use super::gather::{Elements, Gather};
 use super::{Target, fill_with};
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::plan::axis_runs::bounds_of;
 use crate::plan::layout::{BeyondEnd, Placement};
 use crate::plan::one_run::OneRun;
@@ -141,6 +141,7 @@ impl StridedStore {
     /// See [`super::Store::check`]: all of an array gets its place with the first element that is written, and
     /// another one with the first that is written over.
     pub fn check(&self, selection: &Selection) -> Result<()> {
+        self.check_inside(selection)?;
         let state = self.lock();
         let moves = self.moves(&state, &self.range(selection));
         if state.address.is_some() && !moves {
@@ -164,8 +165,14 @@ impl StridedStore {
         }
     }
 
+    /// That the selection lies in the array, which does not grow: its dimensions may be longer in a file of others.
+    fn check_inside(&self, selection: &Selection) -> Result<()> {
+        let inside = selection.check(&self.shape);
+        inside.map_err(|error| self.target.error(ErrorKind::Selection(error)))
+    }
+
     /// Writes elements; see [`super::Store::write`].
-    pub fn write(&self, selection: &Selection, elements: &[u8], shape: &[u64]) -> Result<()> {
+    pub fn write(&self, selection: &Selection, elements: &[u8]) -> Result<()> {
         let size = self.element_size;
         if let Some(run) = OneRun::new(selection, &self.shape, &self.shape)
             && run.count.checked_mul(size as u64) == Some(elements.len() as u64)
@@ -176,7 +183,7 @@ impl StridedStore {
             let run = Run { is_callers: true, start: 0, len: elements.len(), address };
             return self.settle(&place, self.write_run(run, elements, &[]));
         }
-        let source_strides = self.target.check(selection, elements, shape, size)?;
+        let source_strides = self.target.check(selection, elements, &self.shape, size)?;
         if elements.is_empty() {
             return Ok(());
         }
