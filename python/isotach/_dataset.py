@@ -128,7 +128,9 @@ class Dataset(GroupMembers):
           2 that is called `_pfnc_complex`, `complex` or `ri`, are complex numbers, and complex
           dtypes can be written.
         - `snapshot`: all that is read is of the state in which the file was opened, however it
-          changes. Without it, a file that is read moves on to its newest state where it has to.
+          changes; where that cannot be kept (values of a classic file were overwritten, or
+          another program has written the file), reading ends with an error. Without it, a file
+          that is read moves on to its newest state where it has to.
         - `encoding`, `comm` and `info` count for nothing; `parallel=True` is refused.
 
         A file that is written is at every time what it was after the last `sync`, also where the

@@ -66,10 +66,11 @@ pub struct OpenOptions {
     /// `ISOTACH_MISSING_BYTES` says, or else [`MissingBytes::Error`].
     pub missing_bytes: Option<MissingBytes>,
     /// Whether all structures are read at opening: then the file is shown as it is at that moment, to the end, whatever
-    /// is committed meanwhile, and nothing of it is [`ErrorKind::Changed`] later. It takes the time and the memory of
-    /// all headers, attributes and chunk indexes. Values of classic files have one place only (see [`File`]): those
-    /// that are overwritten are those of the last commit. Other files that it refers to are opened when they are first
-    /// needed. Without effect in storages that the caller gives.
+    /// is committed meanwhile, and none of that is [`ErrorKind::Changed`] later. It takes the time and the memory of
+    /// all headers, attributes and chunk indexes. Values of classic files have one place only (see [`File`]): where a
+    /// commit overwrites any, or a program that knows nothing of commits writes the file, its values are
+    /// [`ErrorKind::Changed`]. Other files that it refers to are opened when they are first needed. Without effect in
+    /// storages that the caller gives.
     pub snapshot: bool,
 }
 
@@ -362,9 +363,11 @@ impl OpenOptions {
     }
 
     fn open_state(&self, name: &Arc<str>, path: &Arc<PathBuf>) -> Result<File> {
-        let storage = LocalFile::open(&**path).map_err(|source| open_error(name, source))?;
-        // A snapshot outlives writers that are killed.
-        let storage = Arc::new(if self.snapshot { storage.trusting_writers() } else { storage });
+        let storage = LocalFile::open(&**path).and_then(|opened| match self.snapshot {
+            true => opened.held_to_the_end(),
+            false => Ok(opened),
+        });
+        let storage = Arc::new(storage.map_err(|source| open_error(name, source))?);
         let mapping =
             crate::mapping::open(name, Arc::clone(&storage) as _, self, Some(Arc::clone(path)))?;
         let source = Source::Path { path: Arc::clone(path), options: self.clone(), storage };

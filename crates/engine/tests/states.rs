@@ -533,6 +533,15 @@ fn overwrite(writer: &Writer, number: i32) {
     }
 }
 
+/// A reader that was opened at a step of a writer, and reads at a later one.
+struct Waiting {
+    until: i32,
+    /// The last commit by then.
+    opened_at: i32,
+    snapshot: bool,
+    file: File,
+}
+
 /// The commit that the attribute is of, and the one that all values are of.
 fn look_at_overwritten(file: &File) -> Result<(u64, i32)> {
     let Values::I32(number) = file.root().attribute("number")?.unwrap().values()? else { panic!() };
@@ -556,7 +565,7 @@ fn values_that_are_overwritten_come_with_their_commit() {
         overwrite(&writer, 0);
         writer.close().unwrap();
         let (committed, met) = (Arc::new(AtomicI32::new(0)), Arc::new(Mutex::new(Met::default())));
-        let (step, mut waiting) = (Arc::new(AtomicI32::new(0)), Vec::<(i32, i32, File)>::new());
+        let (step, mut waiting) = (Arc::new(AtomicI32::new(0)), Vec::<Waiting>::new());
         let look = {
             let (path, committed, met) = (path.clone(), Arc::clone(&committed), Arc::clone(&met));
             let step = Arc::clone(&step);
@@ -568,16 +577,23 @@ fn values_that_are_overwritten_come_with_their_commit() {
                     (number..=number + 1).contains(&found.1),
                     "{format}: {found:?} at {number}"
                 );
-                let file = || File::open(&path).unwrap();
-                waiting.extend([1, 2, 4, 9].map(|after| (step + after, number, file())));
-                let is_due = |(until, ..): &(i32, i32, File)| *until <= step;
-                for (_, opened_at, file) in waiting.extract_if(.., |waiting| is_due(waiting)) {
+                for (after, snapshot) in
+                    [1, 2, 4, 9].into_iter().flat_map(|after| [(after, false), (after, true)])
+                {
+                    let options = OpenOptions { snapshot, ..OpenOptions::default() };
+                    let (until, file) = (step + after, options.open(&path).unwrap());
+                    waiting.push(Waiting { until, opened_at: number, snapshot, file });
+                }
+                for waiting in waiting.extract_if(.., |waiting| waiting.until <= step) {
+                    let Waiting { opened_at, snapshot, file, .. } = waiting;
                     let Some(found) = met.lock().unwrap().add(look_at_overwritten(&file)) else {
+                        assert!(!snapshot || format != Format::NetCdf4, "a snapshot holds these");
                         continue;
                     };
                     // Values of classic files are those of the last commit, all others of the state.
                     match format {
                         Format::NetCdf4 => assert_eq!(found.0, found.1 as u64),
+                        _ if snapshot => assert_eq!(found.0, found.1 as u64, "{format}"),
                         _ => assert!((opened_at..=number + 1).contains(&found.1), "{found:?}"),
                     }
                 }

@@ -32,12 +32,16 @@ impl LocalFile {
         Ok(Self { file, state: Some(state), reading })
     }
 
-    /// The same file, of which only our own writers are expected: nobody looks for others, as who was killed looks like one.
-    pub(crate) fn trusting_writers(mut self) -> Self {
+    /// The same file, whose state is held to the end: also beside our own writers that are killed, or overwrite values, and
+    /// beside others that write.
+    ///
+    /// # Errors
+    /// Those of storage, and that the state has changed meanwhile.
+    pub(crate) fn held_to_the_end(mut self) -> io::Result<Self> {
         if let Some(state) = &mut self.state {
-            state.trust_writers();
+            state.hold_to_the_end(&self.file)?;
         }
-        self
+        Ok(self)
     }
 
     /// By what the file is known again; `None` where it is written through this value.
@@ -90,12 +94,11 @@ impl Storage for LocalFile {
     }
 
     fn present(&self) -> io::Result<Option<Arc<dyn Storage>>> {
-        if self.state.is_none() {
-            return Ok(None);
-        }
+        let Some(of_opening) = &self.state else { return Ok(None) };
         // Its locks are those of this value, which holds what there is to hold.
         let file = self.file.try_clone()?;
         let state = Some(CommittedState::find(&file, false)?);
+        of_opening.ensure_places(&file)?;
         Ok(Some(Arc::new(Self { file, state, reading: None })))
     }
 

@@ -16,6 +16,7 @@ mod identity;
 pub(crate) mod interrupted;
 pub mod local;
 mod locks;
+mod logbook;
 pub mod memory;
 pub mod metadata;
 pub(crate) mod overlay;
@@ -153,6 +154,14 @@ pub trait WritableStorage: Storage {
         if let Some(beneath) = self.beneath() {
             beneath.publish();
         }
+    }
+
+    /// Notes that values which have one place only become others with the generation that is published next.
+    ///
+    /// # Errors
+    /// Readers that hold an earlier state could not be told: then the values are to stay.
+    fn note_overwriting(&self) -> io::Result<()> {
+        self.beneath().map_or(Ok(()), |beneath| beneath.note_overwriting())
     }
 
     /// The generation that readers find at present; 0 where they are told of none.

@@ -1,14 +1,18 @@
 //! What the writer of a local file tells its readers: each state of it by a generation, and none twice.
 //!
 //! While it is open, by a lock ([`locks`]); from then on, by the file's times: closing sets one that
-//! no reader can have seen.
+//! no reader can have seen. Those who hold one state to the end are told more by the file's [`Log`].
 
 use std::fs::{File, FileTimes};
 use std::io;
+use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::locks;
+use super::logbook::Log;
+use super::state::Stamp;
+use crate::sync::Mutex;
 
 /// How long is waited at most until the kernel's clock gives a file another time.
 const MOST_WAITED: Duration = Duration::from_secs(3);
@@ -24,19 +28,25 @@ pub(super) struct Published {
     /// The time of the file when it was opened.
     opened: Option<SystemTime>,
     is_written: AtomicBool,
+    /// What the file says of its writers, or will say once it is written.
+    log: Mutex<Log>,
 }
 
 impl Published {
     /// Nothing: for a file that is not written.
     pub(super) fn none() -> Self {
-        Self { generation: AtomicU64::new(0), opened: None, is_written: AtomicBool::new(false) }
+        Self {
+            generation: AtomicU64::new(0),
+            opened: None,
+            is_written: AtomicBool::new(false),
+            log: Mutex::default(),
+        }
     }
 
     /// Publishes the first generation, before anything is written.
     pub(super) fn begin(file: &File) -> Self {
         let opened = file.metadata().and_then(|metadata| metadata.modified()).ok();
-        let published =
-            Self { generation: AtomicU64::new(0), opened, is_written: AtomicBool::new(false) };
+        let published = Self { opened, ..Self::none() };
         if locks::reach_everybody(file) {
             // Later than those of all writers before, whose readers may still compare with them.
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -45,6 +55,7 @@ impl Published {
                 let first = now.max(held.map_or(0, |held| held + 1));
                 if locks::publish(file, None, first).is_ok() {
                     published.generation.store(first, Relaxed);
+                    published.find_log(file);
                 }
             }
         }
@@ -81,11 +92,38 @@ impl Published {
         locks::held(file, from, to).unwrap_or(Some(0))
     }
 
-    /// Notes that the file is not what it was when it was opened.
-    pub(super) fn note_written(&self) {
-        if !self.is_written.load(Relaxed) {
-            self.is_written.store(true, Relaxed);
+    /// Finds what was noted of the file before anything is written.
+    fn find_log(&self, file: &File) {
+        // Without it, those who hold a state are told that there is another one.
+        if let (Ok(stamp), Ok(Some(found))) = (Stamp::of_open(file), Log::of(file)) {
+            let foreign = found.foreign_of(&stamp);
+            *self.log.lock().unwrap_or_else(PoisonError::into_inner) = Log { foreign, ..found };
         }
+    }
+
+    /// Notes that the file is not what it was when it was opened, before it is so.
+    pub(super) fn note_written(&self, file: &File) {
+        if self.is_written.load(Relaxed) {
+            return;
+        }
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.generation() != 0 && !self.is_written.load(Relaxed) {
+            log.is_open = true;
+            // Where it fails, readers take what is written for somebody else's.
+            let _ = log.put(file);
+        }
+        self.is_written.store(true, Relaxed);
+    }
+
+    /// Notes that values which have one place only become others with the next generation.
+    pub(super) fn note_overwriting(&self, file: &File) -> io::Result<()> {
+        let generation = self.generation();
+        if generation == 0 {
+            return Ok(());
+        }
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        log.overwritten = generation + 1;
+        log.put(file)
     }
 
     /// Ends the last generation: the file has a time from now on that it never had before.
@@ -93,12 +131,24 @@ impl Published {
         if self.opened.is_some() && self.is_written.swap(false, Relaxed) {
             // Where it fails, readers take the file for younger than it is, or wait.
             let _ = self.give_new_time(file);
+            if self.generation() != 0 {
+                let _ = self.close_log(file);
+            }
         }
         let generation = self.generation.swap(0, Relaxed);
         if generation > 0 {
             // It ends with the descriptor, too.
             let _ = locks::end(file, generation);
         }
+    }
+
+    /// Notes that what the file has now is ours.
+    fn close_log(&self, file: &File) -> io::Result<()> {
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        let stamp = Stamp::of_open(file)?;
+        log.is_open = false;
+        log.closed = if stamp.is_ours() { 0 } else { stamp.as_number() };
+        log.put(file)
     }
 
     fn give_new_time(&self, file: &File) -> io::Result<()> {

@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant, SystemTime};
 
 use super::locks;
+use super::logbook::Log;
 use crate::process::uncancelled;
 
 /// How often a state is looked for while writers publish one after the other.
@@ -73,7 +74,7 @@ impl Stamp {
     }
 
     /// What `file` is now.
-    fn of_open(file: &File) -> io::Result<Self> {
+    pub(super) fn of_open(file: &File) -> io::Result<Self> {
         let now = SystemTime::now();
         file.metadata().map(|metadata| Self::new(&metadata, now))
     }
@@ -97,13 +98,17 @@ impl Stamp {
 
     /// Whether our writer has closed the file last: it sets the first time to the present one then. Whoever writes makes
     /// both the same, and who copies another file over this one, times and all, sets an earlier one.
-    fn is_ours(&self) -> bool {
+    pub(super) fn is_ours(&self) -> bool {
         let seconds = self.modified.0.abs_diff(self.changed.0);
         self.modified != self.changed && seconds <= 1
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
     /// Length and time of the bytes, mixed; never 0.
-    fn as_number(&self) -> u64 {
+    pub(super) fn as_number(&self) -> u64 {
         let (seconds, nanoseconds) = self.modified;
         let time = (seconds as u64).wrapping_mul(1_000_000_000).wrapping_add(nanoseconds as u64);
         (time ^ self.len.wrapping_mul(0x9e37_79b9_7f4a_7c15)).max(1)
@@ -114,6 +119,11 @@ impl Stamp {
         let of_bytes = |stamp: &Self| (stamp.device_and_inode, stamp.len, stamp.modified);
         of_bytes(self) == of_bytes(other)
     }
+}
+
+/// Whether only our writers have written `file`, which has this stamp, since others had left it with that number.
+fn is_left_by(file: &File, stamp: &Stamp, foreign: u64) -> io::Result<bool> {
+    Ok(Log::of(file)?.is_some_and(|log| log.foreign_of(stamp) == foreign))
 }
 
 /// See the module.
@@ -127,13 +137,25 @@ pub(super) struct CommittedState {
     /// The first generation of a writer that came later and had changed nothing by then; 0 where none was seen.
     joined: AtomicU64,
     is_held: bool,
+    /// What was noted of the file, where the state is held to the end.
+    noted: Option<Noted>,
     foreign: Foreign,
+}
+
+/// What was noted of a file ([`Log`]) when it was opened.
+#[derive(Debug, Clone, Copy)]
+enum Noted {
+    /// Its file system keeps no notes.
+    Nothing,
+    These {
+        foreign: u64,
+        overwritten: u64,
+    },
 }
 
 /// What is known of programs that write without a word.
 #[derive(Debug)]
 struct Foreign {
-    are_expected: bool,
     since: Instant,
     /// When they were looked for last, in milliseconds since then.
     looked: AtomicU64,
@@ -143,12 +165,7 @@ struct Foreign {
 
 impl Foreign {
     fn new() -> Self {
-        Self {
-            are_expected: true,
-            since: Instant::now(),
-            looked: AtomicU64::new(0),
-            ours: AtomicU64::new(0),
-        }
+        Self { since: Instant::now(), looked: AtomicU64::new(0), ours: AtomicU64::new(0) }
     }
 }
 
@@ -172,7 +189,15 @@ impl CommittedState {
             if locks::published(file)? == generation {
                 let joined = AtomicU64::new(0);
                 let foreign = Foreign::new();
-                return Ok(Self { has_locks: true, generation, stamp, joined, is_held, foreign });
+                return Ok(Self {
+                    has_locks: true,
+                    generation,
+                    stamp,
+                    joined,
+                    is_held,
+                    noted: None,
+                    foreign,
+                });
             }
             if is_held {
                 locks::let_go(file, slot)?;
@@ -194,6 +219,7 @@ impl CommittedState {
                     stamp,
                     joined,
                     is_held: false,
+                    noted: None,
                     foreign: Foreign::new(),
                 });
             }
@@ -230,9 +256,45 @@ impl CommittedState {
         if is_present { Ok(()) } else { Err(changed()) }
     }
 
-    /// Has nobody look for programs that write without a word.
-    pub(super) fn trust_writers(&mut self) {
-        self.foreign.are_expected = false;
+    /// Has this state be held until `file` is closed: what was noted of its writers tells then whose changes come.
+    ///
+    /// # Errors
+    /// [`changed`] where there is another state by now.
+    pub(super) fn hold_to_the_end(&mut self, file: &File) -> io::Result<()> {
+        self.noted = Some(match Log::of(file)? {
+            Some(log) => {
+                let foreign = log.foreign_of(&self.stamp);
+                Noted::These { foreign, overwritten: log.overwritten }
+            }
+            None => Noted::Nothing,
+        });
+        self.ensure(file)
+    }
+
+    /// That values which have one place only, and are read of a later state of `file`, are those of this one, where it
+    /// is held to the end.
+    ///
+    /// # Errors
+    /// [`changed`] where they may be others.
+    pub(super) fn ensure_places(&self, file: &File) -> io::Result<()> {
+        let (is_overwritten, foreign) = match self.noted {
+            None => return Ok(()),
+            Some(Noted::These { foreign, overwritten }) if self.has_locks => {
+                let Some(log) = Log::of(file)? else { return Err(changed()) };
+                let since = match self.generation {
+                    Some(generation) => log.overwritten > generation,
+                    None => log.overwritten != overwritten,
+                };
+                (since, foreign)
+            }
+            Some(_) => return Err(changed()),
+        };
+        for _ in 0..LOOKS {
+            if !is_overwritten && is_left_by(file, &Stamp::of_open(file)?, foreign)? {
+                return Ok(());
+            }
+        }
+        Err(changed())
     }
 
     /// That values which were read of `file` until now are of this state, though it may be another one by now.
@@ -243,10 +305,7 @@ impl CommittedState {
         if !self.is_held {
             return self.ensure(file);
         }
-        let Foreign { are_expected, since, looked, ours } = &self.foreign;
-        if !are_expected {
-            return Ok(());
-        }
+        let Foreign { since, looked, ours } = &self.foreign;
         let now = since.elapsed().as_millis() as u64 + 1;
         if looked.load(Relaxed) == now {
             return Ok(());
@@ -257,10 +316,12 @@ impl CommittedState {
                 looked.store(now, Relaxed);
                 return Ok(());
             }
-            if locks::published(file)?.is_some() {
-                return Ok(());
-            }
-            if found.is_ours() {
+            let is_ours = match self.noted {
+                Some(Noted::These { foreign, .. }) => is_left_by(file, &found, foreign)?,
+                _ if locks::published(file)?.is_some() => return Ok(()),
+                _ => found.is_ours(),
+            };
+            if is_ours {
                 ours.store(found.as_number(), Relaxed);
                 looked.store(now, Relaxed);
                 return Ok(());

@@ -160,7 +160,7 @@ impl WritableFile {
         if is_read_elsewhere.map_err(fail)? {
             return Err(Error::new(name, ErrorKind::InUse { by: User::OtherReader }));
         }
-        self.published.note_written();
+        self.published.note_written(self.file.file());
         let emptied = self.file.file().set_len(0);
         emptied.map_err(fail)
     }
@@ -254,7 +254,7 @@ impl Storage for WritableFile {
 impl WritableStorage for WritableFile {
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         self.alone(|file| {
-            self.published.note_written();
+            self.published.note_written(file);
             self.reservation.reach(file, offset, bytes.len() as u64);
             file.write_all_at(bytes, offset)
         })
@@ -262,7 +262,7 @@ impl WritableStorage for WritableFile {
 
     fn set_len(&self, len: u64) -> io::Result<()> {
         self.alone(|file| {
-            self.published.note_written();
+            self.published.note_written(file);
             file.set_len(len)
         })
     }
@@ -282,6 +282,10 @@ impl WritableStorage for WritableFile {
 
     fn publish(&self) {
         self.published.next(self.file.file());
+    }
+
+    fn note_overwriting(&self) -> io::Result<()> {
+        self.alone(|file| self.published.note_overwriting(file))
     }
 
     fn generation(&self) -> u64 {

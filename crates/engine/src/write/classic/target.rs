@@ -251,6 +251,10 @@ impl Target {
 
     fn redo(&self, commits: &mut Commits, step: &Step) -> Result<()> {
         let redo = &step.redo;
+        if !redo.changes.is_empty() {
+            let noted = self.storage.note_overwriting();
+            noted.map_err(|source| self.write_error(0, 0, source))?;
+        }
         // Whoever opens the file from now on finds the record, until it is cut off.
         self.storage.publish();
         let Moved { from, to, length_bytes } = redo.moved;
