@@ -15,6 +15,9 @@ VARIABLE = (
 )
 #: Folders and processes.
 OWN = re.compile(r"/\S{,40}/Rtmp\S{,80}|pid\d+")
+#: NCO looks for its separator in an attribute's text and on behind its end, in memory that is not its
+#: own: whether it takes the longer one is chance.
+SEPARATOR = re.compile(r'separator="\*(\|\*)?"')
 #: What HDF5 says beside the original where programs have threads.
 HDF5 = re.compile(r"HDF5-DIAG: |  #\d{3}: | {4}m(ajor|inor): ")
 #: What the original writes at once to classic files.
@@ -25,7 +28,11 @@ def text_of(output):
     lines = (
         line for line in output.decode("utf-8", "replace").splitlines() if not HDF5.match(line)
     )
-    return [OWN.sub("", line) for line in lines if not any(word in line for word in VARIABLE)]
+    return [
+        SEPARATOR.sub("separator", OWN.sub("", line))
+        for line in lines
+        if not any(word in line for word in VARIABLE)
+    ]
 
 
 #: Values that have no space in the file: the original leaves the memory of the caller as it was,

@@ -3,7 +3,7 @@
 use std::io;
 use std::mem::MaybeUninit;
 use std::path::Path;
-use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread::JoinHandle;
 
@@ -557,13 +557,7 @@ fn values_that_are_overwritten_come_with_their_commit() {
     let folder = tempfile::tempdir().unwrap();
     for format in [Format::Classic, Format::Offset64Bit, Format::Data64Bit, Format::NetCdf4] {
         let path = folder.path().join("file.nc");
-        let options = CreateOptions { edit: by_hand(), ..CreateOptions::new(format) };
-        let writer = options.create(&path).unwrap();
-        let x = writer.root().define_dimension("x", Some(ELEMENTS)).unwrap();
-        let options = VariableOptions::default();
-        writer.root().define_variable("whole", Atomic::Int, &[x], options).unwrap();
-        overwrite(&writer, 0);
-        writer.close().unwrap();
+        create_overwritten(&path, format);
         let (committed, met) = (Arc::new(AtomicI32::new(0)), Arc::new(Mutex::new(Met::default())));
         let (step, mut waiting) = (Arc::new(AtomicI32::new(0)), Vec::<Waiting>::new());
         let look = {
@@ -615,6 +609,55 @@ fn values_that_are_overwritten_come_with_their_commit() {
         println!("{format}: {} steps, {met:?}", step.load(SeqCst));
         assert!(met.looks > 60, "{format}: {met:?}");
         std::fs::remove_file(&path).unwrap();
+    }
+}
+
+/// A file of [`ELEMENTS`] values that are 0.
+fn create_overwritten(path: &Path, format: Format) {
+    let options = CreateOptions { edit: by_hand(), ..CreateOptions::new(format) };
+    let writer = options.create(path).unwrap();
+    let x = writer.root().define_dimension("x", Some(ELEMENTS)).unwrap();
+    writer.root().define_variable("whole", Atomic::Int, &[x], VariableOptions::default()).unwrap();
+    overwrite(&writer, 0);
+    writer.close().unwrap();
+}
+
+/// Readers of values in their only place do not ask after each request whether they are still there: a writer
+/// waits for those who have just asked.
+#[test]
+fn quick_requests_are_of_one_state_while_values_are_overwritten() {
+    let folder = tempfile::tempdir().unwrap();
+    for format in [Format::Classic, Format::Data64Bit] {
+        let path = folder.path().join(format.to_string());
+        create_overwritten(&path, format);
+        let writer = EditOptions { commit_interval: None, ..EditOptions::default() };
+        let writer = writer.open(&path).unwrap();
+        let is_over = AtomicBool::new(false);
+        let looks = std::thread::scope(|scope| {
+            let readers = [(); 2].map(|()| {
+                scope.spawn(|| {
+                    let variable = File::open(&path).unwrap().variable("whole").unwrap();
+                    let ends = Selection { axes: vec![Axis::range(0, 2, ELEMENTS as i64 - 1)] };
+                    let (mut last, mut looks) = (0, 0);
+                    while !is_over.load(SeqCst) {
+                        let Values::I32(found) = variable.read(&ends).unwrap() else { panic!() };
+                        assert_eq!(found[0], found[1], "{format}: after {looks} requests");
+                        assert!(found[0] >= last, "{format}: {} after {last}", found[0]);
+                        (last, looks) = (found[0], looks + 1);
+                    }
+                    looks
+                })
+            });
+            for number in 1..=60 {
+                overwrite(&writer, number);
+                writer.commit().unwrap();
+            }
+            is_over.store(true, SeqCst);
+            readers.map(|reader| reader.join().unwrap())
+        });
+        assert!(looks.iter().all(|&looks| looks > 0), "{format}: {looks:?}");
+        println!("{format}: {looks:?} requests");
+        writer.close().unwrap();
     }
 }
 

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use isotach_codec::Pipeline;
 use isotach_model::convert::ElementConversion;
 use isotach_model::selection::{Axis, Selection};
+use isotach_model::shape;
 
+use super::one_run::OneRun;
 use crate::error::Result;
 use crate::settings::MissingBytes;
 use crate::storage::Storage;
@@ -47,13 +49,25 @@ pub struct ArrayLayout {
 impl ArrayLayout {
     /// Where the selected elements begin, if they lie in the file in one run, in their order.
     pub(crate) fn one_run(&self, selection: &Selection) -> Option<u64> {
-        let Placement::Strided { address, strides_bytes, .. } = &self.placement else {
-            return None;
-        };
+        match &self.placement {
+            Placement::Strided { address, strides_bytes, .. } => {
+                self.one_run_of_rows(selection, *address, strides_bytes)
+            }
+            Placement::Chunked(chunked) => chunked.one_run(self, selection),
+            _ => None,
+        }
+    }
+
+    fn one_run_of_rows(
+        &self,
+        selection: &Selection,
+        address: u64,
+        strides_bytes: &[u64],
+    ) -> Option<u64> {
         if selection.axes.len() != self.shape.len() {
             return None;
         }
-        let (mut start_of_run, mut run_bytes) = (*address, self.element_size as u64);
+        let (mut start_of_run, mut run_bytes) = (address, self.element_size as u64);
         let axes = selection.axes.iter().zip(&self.shape).zip(strides_bytes);
         for ((axis, &len), &stride) in axes.rev() {
             let Axis::Range { start, count, stride: 1 } = *axis else { return None };
@@ -66,9 +80,7 @@ impl ArrayLayout {
         }
         Some(start_of_run)
     }
-}
 
-impl ArrayLayout {
     /// How many bytes of the extent of elements that lie in rows are behind the end of the storage; 0 for other
     /// placements, and where the storage tells no length.
     pub fn missing_bytes(&self) -> u64 {
@@ -143,6 +155,22 @@ pub struct Chunked {
     pub edge_chunks_unfiltered: bool,
     /// The chunks that were decoded so far.
     pub decoded: DecodeCount,
+}
+
+impl Chunked {
+    /// Where the selected elements of `layout` begin, if they lie in one run in one chunk that is stored as it is.
+    fn one_run(&self, layout: &ArrayLayout, selection: &Selection) -> Option<u64> {
+        if !self.pipeline.filters.is_empty() {
+            return None;
+        }
+        let run = OneRun::new(selection, &layout.shape, &self.chunk_shape)?;
+        // What is wrong comes up again where it is planned.
+        let place = self.index.locate(run.coordinates()).ok()??;
+        let is_whole = shape::byte_count(&self.chunk_shape, layout.element_size)
+            .is_some_and(|bytes| bytes as u64 <= place.stored_bytes);
+        let inside = run.first.checked_mul(layout.element_size as u64)?;
+        place.address.checked_add(inside).filter(|_| is_whole)
+    }
 }
 
 /// Counts chunks that are decoded, each as often as that happens, for those who look at access patterns.

@@ -65,6 +65,8 @@ impl Interrupted {
         if *is_finished {
             return Ok(());
         }
+        // Readers of what was there before the one who was interrupted.
+        self.storage.outwait_readers();
         for change in &self.changes {
             match change {
                 Change::Bytes(offset, bytes) => self.storage.write_at(*offset, bytes)?,
@@ -90,7 +92,7 @@ impl Interrupted {
         let last = self.storage.len()?.saturating_sub(ENOUGH).max(self.len);
         self.storage.write_at(last, &[0; ENOUGH as usize])?;
         self.step()?;
-        self.storage.publish();
+        self.storage.publish_changes();
         Ok(())
     }
 

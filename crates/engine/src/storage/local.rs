@@ -1,6 +1,6 @@
 //! A file of the local file system, read with `pread`.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::unix::fs::FileTypeExt;
@@ -26,9 +26,9 @@ pub struct LocalFile {
 impl LocalFile {
     /// Opens the file at `path` in its present state; a directory is an error.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
-        let file = open_file(path.as_ref())?;
+        let (file, metadata) = open_file(path.as_ref())?;
         let state = CommittedState::find(&file, true)?;
-        let reading = Some(Reading::of(&file.metadata()?));
+        let reading = Some(Reading::of(&metadata));
         Ok(Self { file, state: Some(state), reading })
     }
 
@@ -61,7 +61,7 @@ impl LocalFile {
 }
 
 /// Opens what can be read at any place.
-pub(super) fn open_file(path: &Path) -> io::Result<File> {
+pub(super) fn open_file(path: &Path) -> io::Result<(File, Metadata)> {
     let file = File::open(path)?;
     let metadata = file.metadata()?;
     if metadata.is_dir() {
@@ -71,7 +71,7 @@ pub(super) fn open_file(path: &Path) -> io::Result<File> {
     if metadata.file_type().is_fifo() {
         return Err(rustix::io::Errno::SPIPE.into());
     }
-    Ok(file)
+    Ok((file, metadata))
 }
 
 impl From<File> for LocalFile {
@@ -93,11 +93,15 @@ impl Storage for LocalFile {
         self.state.as_ref().map_or(Ok(()), |state| state.ensure_values(&self.file))
     }
 
+    fn ensure_lately(&self) -> io::Result<()> {
+        self.state.as_ref().map_or(Ok(()), |state| state.ensure_lately(&self.file))
+    }
+
     fn present(&self) -> io::Result<Option<Arc<dyn Storage>>> {
         let Some(of_opening) = &self.state else { return Ok(None) };
         // Its locks are those of this value, which holds what there is to hold.
         let file = self.file.try_clone()?;
-        let state = Some(CommittedState::find(&file, false)?);
+        let state = Some(of_opening.find_present(&file)?);
         of_opening.ensure_places(&file)?;
         Ok(Some(Arc::new(Self { file, state, reading: None })))
     }

@@ -91,6 +91,11 @@ pub trait Storage: Send + Sync {
         Ok(())
     }
 
+    /// The same for who has read values that have one place only, in whichever state.
+    fn ensure_lately(&self) -> io::Result<()> {
+        self.ensure_state()
+    }
+
     /// The number by which its values are known in the cache, where it has gone on to a later state by itself: who
     /// finds another one after reading than before reads again.
     fn moved_to(&self) -> Option<u64> {
@@ -153,6 +158,20 @@ pub trait WritableStorage: Storage {
     fn publish(&self) {
         if let Some(beneath) = self.beneath() {
             beneath.publish();
+        }
+    }
+
+    /// The same where values that have one place only change next: comes back when no reader takes them for those of an
+    /// earlier generation without having asked.
+    fn publish_changes(&self) {
+        self.publish();
+        self.outwait_readers();
+    }
+
+    /// Waits until all who read have to ask for the present generation.
+    fn outwait_readers(&self) {
+        if let Some(beneath) = self.beneath() {
+            beneath.outwait_readers();
         }
     }
 

@@ -55,6 +55,15 @@ impl Storage for Overlay {
         self.below.ensure_values()
     }
 
+    fn ensure_lately(&self) -> io::Result<()> {
+        self.below.ensure_lately()
+    }
+
+    /// What lies over a later state is another matter.
+    fn present(&self) -> io::Result<Option<Arc<dyn Storage>>> {
+        self.below.present()
+    }
+
     fn has_writer(&self) -> bool {
         self.below.has_writer()
     }

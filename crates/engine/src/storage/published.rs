@@ -11,7 +11,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::locks;
 use super::logbook::Log;
-use super::state::Stamp;
+use super::state::{GRACE, Stamp};
+use crate::process::uncancelled;
 use crate::sync::Mutex;
 
 /// How long is waited at most until the kernel's clock gives a file another time.
@@ -90,6 +91,14 @@ impl Published {
             return Some(0);
         }
         locks::held(file, from, to).unwrap_or(Some(0))
+    }
+
+    /// Waits where there are readers, for as long as they may take values for those of the generation before
+    /// the present one without having asked ([`GRACE`]).
+    pub(super) fn outwait_readers(&self, file: &File) {
+        if self.held_between(file, 0, self.generation()).is_some() {
+            uncancelled(|| std::thread::sleep(GRACE));
+        }
     }
 
     /// Finds what was noted of the file before anything is written.

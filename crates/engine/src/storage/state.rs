@@ -6,8 +6,10 @@
 //! none is there       the file's stamp: number, length, times
 //! ```
 //! What was read is of that state if the same is true afterwards. While the state is held, the writer gives none of
-//! its space to others, so values need no such look. Programs that know nothing of this are looked for every millisecond:
-//! where none of our writers is at work, and none has closed the file last, somebody else has written it.
+//! its space to others, so values need no such look. Values that have one place only are looked after, but for a moment
+//! ([`LEASE`]) the last look is taken for true: a writer waits for longer than that before it changes them ([`GRACE`]).
+//! Programs that know nothing of this are looked for every millisecond: where none of our writers is at work, and none has
+//! closed the file last, somebody else has written it.
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -27,6 +29,10 @@ const MOST_ATTEMPTS: usize = 1000;
 const FINE_TIMES: Duration = Duration::from_millis(100);
 /// The same for file systems that know seconds only, or every other one.
 const COARSE_TIMES: Duration = Duration::from_secs(3);
+/// For how long a look at the state is taken for true by who reads values in their only place.
+const LEASE: Duration = Duration::from_micros(250);
+/// For how long a writer waits, where there are readers, between publishing that such values become others and changing them.
+pub(super) const GRACE: Duration = Duration::from_millis(1);
 /// How often a file is looked at whose writer comes and goes.
 const LOOKS: usize = 3;
 /// How often that is waited for where nothing else tells states apart.
@@ -136,7 +142,13 @@ pub(super) struct CommittedState {
     stamp: Stamp,
     /// The first generation of a writer that came later and had changed nothing by then; 0 where none was seen.
     joined: AtomicU64,
+    /// In which millisecond writers were looked for last.
+    looked_for_writers: AtomicU64,
     is_held: bool,
+    /// Whether writers see a lock of this opening, of whichever state.
+    is_seen: bool,
+    /// When it was known last that this is the present state: nanoseconds of [`Foreign::since`]; 0 where it never was.
+    ensured: AtomicU64,
     /// What was noted of the file, where the state is held to the end.
     noted: Option<Noted>,
     foreign: Foreign,
@@ -167,6 +179,11 @@ impl Foreign {
     fn new() -> Self {
         Self { since: Instant::now(), looked: AtomicU64::new(0), ours: AtomicU64::new(0) }
     }
+
+    /// Milliseconds since then, of which the first is 1.
+    fn now(&self) -> u64 {
+        self.since.elapsed().as_millis() as u64 + 1
+    }
 }
 
 impl CommittedState {
@@ -194,7 +211,10 @@ impl CommittedState {
                     generation,
                     stamp,
                     joined,
+                    looked_for_writers: AtomicU64::new(0),
                     is_held,
+                    is_seen: is_held,
+                    ensured: AtomicU64::new(0),
                     noted: None,
                     foreign,
                 });
@@ -218,7 +238,10 @@ impl CommittedState {
                     generation: None,
                     stamp,
                     joined,
+                    looked_for_writers: AtomicU64::new(0),
                     is_held: false,
+                    is_seen: false,
+                    ensured: AtomicU64::new(0),
                     noted: None,
                     foreign: Foreign::new(),
                 });
@@ -238,6 +261,9 @@ impl CommittedState {
     /// # Errors
     /// [`changed`] where it is not.
     pub(super) fn ensure(&self, file: &File) -> io::Result<()> {
+        if self.is_untouched(file)? {
+            return Ok(());
+        }
         let published = if self.has_locks { locks::published(file)? } else { None };
         let is_present = match (self.generation, published) {
             (Some(mine), Some(now)) => mine == now,
@@ -254,6 +280,32 @@ impl CommittedState {
             }
         };
         if is_present { Ok(()) } else { Err(changed()) }
+    }
+
+    /// That values which have one place only, and were read of `file` until now, are of this state. Where the last look was
+    /// less than [`LEASE`] ago, that is enough.
+    ///
+    /// # Errors
+    /// [`changed`] where they may be others.
+    pub(super) fn ensure_lately(&self, file: &File) -> io::Result<()> {
+        let nanoseconds = |time: Duration| time.as_nanos() as u64;
+        let now = nanoseconds(self.foreign.since.elapsed()).max(1);
+        let ensured = self.ensured.load(Relaxed);
+        if self.is_seen && ensured != 0 && now < ensured + nanoseconds(LEASE) {
+            return Ok(());
+        }
+        self.ensure(file)?;
+        // When it was asked, not when the answer came.
+        self.ensured.store(now, Relaxed);
+        Ok(())
+    }
+
+    /// The present state of `file`, which is the one of this opening: locks are those of both.
+    ///
+    /// # Errors
+    /// As for [`CommittedState::find`].
+    pub(super) fn find_present(&self, file: &File) -> io::Result<Self> {
+        Ok(Self { is_seen: self.is_seen, ..Self::find(file, false)? })
     }
 
     /// Has this state be held until `file` is closed: what was noted of its writers tells then whose changes come.
@@ -305,8 +357,8 @@ impl CommittedState {
         if !self.is_held {
             return self.ensure(file);
         }
-        let Foreign { since, looked, ours } = &self.foreign;
-        let now = since.elapsed().as_millis() as u64 + 1;
+        let Foreign { looked, ours, .. } = &self.foreign;
+        let now = self.foreign.now();
         if looked.load(Relaxed) == now {
             return Ok(());
         }
@@ -331,8 +383,25 @@ impl CommittedState {
         Err(changed())
     }
 
+    /// Whether nobody has written `file` since, as far as one question tells. Once a millisecond it is not asked alone: a
+    /// writer that is there by then, and has written nothing, is known from then on.
+    fn is_untouched(&self, file: &File) -> io::Result<bool> {
+        if self.generation.is_some() || !self.stamp.is_sure {
+            return Ok(false);
+        }
+        let now = self.foreign.now();
+        if self.has_locks && self.looked_for_writers.swap(now, Relaxed) != now {
+            return Ok(false);
+        }
+        self.is_stamped(file)
+    }
+
     fn is_stamped(&self, file: &File) -> io::Result<bool> {
-        Ok(self.stamp.has_same_bytes(&Stamp::of_open(file)?))
+        let found = rustix::fs::fstat(file)?;
+        let Stamp { device_and_inode, len, modified, .. } = self.stamp;
+        Ok(device_and_inode == (found.st_dev, found.st_ino)
+            && len == found.st_size as u64
+            && modified == (found.st_mtime, found.st_mtime_nsec as i64))
     }
 
     /// Whether there is nothing newer at `path` than this state of `file`: neither a commit, nor values that were

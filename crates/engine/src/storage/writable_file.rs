@@ -284,6 +284,10 @@ impl WritableStorage for WritableFile {
         self.published.next(self.file.file());
     }
 
+    fn outwait_readers(&self) {
+        self.published.outwait_readers(self.file.file());
+    }
+
     fn note_overwriting(&self) -> io::Result<()> {
         self.alone(|file| self.published.note_overwriting(file))
     }

@@ -15,7 +15,7 @@ use std::sync::{Arc, PoisonError};
 
 use isotach_format::classic::{Header, RecordLayout};
 
-use super::{Committed, read_header};
+use super::{Committed, end_of_values, read_header};
 use crate::cache::FileNumber;
 use crate::error::Result;
 use crate::fault::Readable;
@@ -29,7 +29,8 @@ const MOST_LOOKS: usize = 100;
 pub(super) struct ClassicBytes {
     file: Arc<str>,
     bytes: Arc<dyn Storage>,
-    /// Bytes that there were when the file was opened. Less than that is another file.
+    /// Where the values ended when the file was opened, without what stood behind them for a while. A file that is shorter
+    /// is another one.
     len: u64,
     places: Places,
     /// The last state that says the same of all values; `None` for that of the opening.
@@ -101,11 +102,20 @@ impl ClassicBytes {
         header: &Header,
         records: &RecordLayout,
     ) -> io::Result<Self> {
-        let len = bytes.len()?;
+        let len = bytes.len()?.min(end_of_values(header, records));
         let nothing = Places { records: u64::MAX, variables: Vec::new() };
         let places = Places::new(header, records).unwrap_or(nothing);
         let (present, has_present) = (RwLock::new(None), AtomicBool::new(false));
         Ok(Self { file: Arc::clone(file), bytes, len, places, present, has_present })
+    }
+
+    /// What `ensure` says of the last state that was found, or that there is another one which says the same of all values.
+    fn ensured_by(&self, ensure: impl Fn(&dyn Storage) -> io::Result<()>) -> io::Result<()> {
+        let still = self.in_present(|present| ensure(&*present.file));
+        match still.unwrap_or_else(|| ensure(&*self.bytes)) {
+            Err(error) if state::is_changed(&error) => self.look_again(),
+            still => still,
+        }
     }
 
     /// Looks whether the header of the present state says the same.
@@ -176,15 +186,11 @@ impl Storage for ClassicBytes {
     }
 
     fn ensure_state(&self) -> io::Result<()> {
-        let still = self.in_present(|present| present.file.ensure_state());
-        match still.unwrap_or_else(|| self.bytes.ensure_state()) {
-            Err(error) if state::is_changed(&error) => self.look_again(),
-            still => still,
-        }
+        self.ensured_by(|bytes| bytes.ensure_state())
     }
 
     fn ensure_values(&self) -> io::Result<()> {
-        self.ensure_state()
+        self.ensured_by(|bytes| bytes.ensure_lately())
     }
 
     fn moved_to(&self) -> Option<u64> {

@@ -256,7 +256,7 @@ impl Target {
             noted.map_err(|source| self.write_error(0, 0, source))?;
         }
         // Whoever opens the file from now on finds the record, until it is cut off.
-        self.storage.publish();
+        self.storage.publish_changes();
         let Moved { from, to, length_bytes } = redo.moved;
         let mut window = Vec::new();
         window.resize_with(length_bytes.min(COPY_BYTES) as usize, MaybeUninit::uninit);
@@ -273,7 +273,7 @@ impl Target {
         self.step_of(commits)?;
         self.cut_record(step)?;
         // Those who found it read what it refers to: they are told before that is cut off.
-        self.storage.publish();
+        self.storage.publish_changes();
         self.set_len(redo.file_len)?;
         self.step_of(commits)
     }
