@@ -26,17 +26,20 @@ def pip(*arguments, **options):
     return subprocess.run(list(map(str, command)), capture_output=True, text=True, **options)
 
 
-@pytest.fixture(scope="module")
-def sources(tmp_path_factory):
-    """Its source distribution, unpacked."""
-    folder = tmp_path_factory.mktemp("netcdf4-python")
-    wanted = ["--no-deps", "--no-binary", "netCDF4", f"netCDF4=={VERSION}"]
+def unpacked(folder, version):
+    """Its source distribution."""
+    wanted = ["--no-deps", "--no-binary", "netCDF4", f"netCDF4=={version}"]
     done = pip("download", *wanted, "--dest", folder, check=False)
     if done.returncode != 0:
-        pytest.skip(f"LEFT OUT: pip did not get netCDF4 {VERSION}: {done.stderr[-300:]}")
+        pytest.skip(f"LEFT OUT: pip did not get netCDF4 {version}: {done.stderr[-300:]}")
     with tarfile.open(next(folder.glob("*.tar.gz"))) as archive:
         archive.extractall(folder, filter="data")
     return next(path for path in folder.iterdir() if path.is_dir())
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory):
+    return unpacked(tmp_path_factory.mktemp("netcdf4-python"), VERSION)
 
 
 @pytest.fixture(scope="module")

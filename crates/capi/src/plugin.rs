@@ -10,6 +10,7 @@
 //! all optional; but it may fail.
 
 mod hdf5;
+pub mod version;
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -1,18 +1,20 @@
 //! The library as a whole: its version, its errors in words, and what holds for files that are opened
 //! from now on.
 
-use std::ffi::{c_char, c_int};
+use std::ffi::{CString, c_char, c_int};
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering::Relaxed};
 
-use isotach::sync::Kept;
+use isotach::sync::{Kept, OnceLock};
 use isotach::{Alignment, EditOptions};
 
 use super::mode::format_flags;
 use crate::boundary::{answer, put};
 use crate::status::{Outcome, Status, text};
 
-/// The version of netCDF whose interface this is; the words around it are those that programs look for.
-const VERSION: &str = concat!("4.10.0 of isotach ", env!("CARGO_PKG_VERSION"), " $\0");
+/// The version of netCDF whose interface this is.
+const VERSION: [u32; 3] = [4, 10, 0];
+/// Says an earlier one, for programs that compare versions as text, by which 4.10 is older than 4.4.
+const VERSION_SETTING: &str = "ISOTACH_NETCDF_VERSION";
 
 /// The format of new files whose flags do not say one.
 static DEFAULT_FORMAT: AtomicI32 = AtomicI32::new(1);
@@ -22,10 +24,32 @@ static ALIGNMENT: Kept<Option<(c_int, c_int)>> = Kept::fixed(None, None);
 /// `nc_set_meta_block_size`.
 static META_BLOCK_BYTES: AtomicUsize = AtomicUsize::new(0);
 
-/// The version of the library.
+/// The version of netCDF whose interface the library has, or the earlier one that `ISOTACH_NETCDF_VERSION` says; then
+/// whose library this is, in the form that programs look for.
 #[unsafe(no_mangle)]
 pub extern "C" fn nc_inq_libvers() -> *const c_char {
-    VERSION.as_ptr().cast()
+    static TOLD: OnceLock<CString> = OnceLock::new();
+    TOLD.get_or_init(|| told_version(std::env::var(VERSION_SETTING).ok())).as_ptr()
+}
+
+fn told_version(said: Option<String>) -> CString {
+    let earlier = said.as_deref().and_then(|text| version(text).filter(|said| *said <= VERSION));
+    if let (Some(said), None) = (&said, earlier) {
+        eprintln!("{VERSION_SETTING}: {said:?} is no version of netCDF up to {}", dotted(VERSION));
+    }
+    let netcdf = dotted(earlier.unwrap_or(VERSION));
+    let text = format!("{netcdf} of isotach {} $", env!("CARGO_PKG_VERSION"));
+    CString::new(text).unwrap_or_default()
+}
+
+/// The three numbers of a version such as 4.9.3.
+fn version(text: &str) -> Option<[u32; 3]> {
+    let numbers = text.split('.').map(|number| number.parse().ok());
+    numbers.collect::<Option<Vec<u32>>>()?.try_into().ok()
+}
+
+fn dotted([major, minor, patch]: [u32; 3]) -> String {
+    format!("{major}.{minor}.{patch}")
 }
 
 /// An error in words: netCDF's, or the operating system's where the number is positive.
@@ -153,4 +177,20 @@ pub(super) fn edit_options() -> EditOptions {
 fn locks() -> bool {
     let setting = std::env::var_os("HDF5_USE_FILE_LOCKING");
     setting.is_none_or(|setting| setting != "FALSE" && setting != "0")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_up_to_the_own_are_told() {
+        let own = told_version(None);
+        let told = |said: &str| told_version(Some(said.to_owned()));
+        assert!(own.to_bytes().starts_with(b"4.10.0 of isotach "));
+        assert!(told("4.9.3").to_bytes().starts_with(b"4.9.3 of isotach "));
+        for no_version in ["", "4.11.0", "4.9", "4.9.x", "5.0.0"] {
+            assert_eq!(told(no_version), own, "{no_version}");
+        }
+    }
 }
