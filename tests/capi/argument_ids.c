@@ -32,6 +32,15 @@ static int grows_and_fails(void)
            && (has("_string") ? type != NC_STRING : type >= NC_STRING);
 }
 
+/* Whether a filter is given to elements of no fixed size, which libnetcdf takes since 4.9.1. */
+static int filters_pointers(void)
+{
+    nc_type type = NC_NAT;
+    int is_filter = has("def_var_deflate") || has("def_var_szip") || has("def_var_fletcher32")
+                    || has("def_var_filter");
+    return is_filter && nc_inq_vartype(call.ncid, call.varid, &type) == NC_NOERR && type >= NC_STRING;
+}
+
 int pick_varid(const char *argument)
 {
     int count = 0;
@@ -46,7 +55,7 @@ int pick_varid(const char *argument)
         call.varid = 0;
     if (is_sequence() && grows_and_fails())
         call.varid = 0;
-    if (is_sequence() && grows_and_fails())
+    if (is_sequence() && (grows_and_fails() || filters_pointers()))
         call.varid = wrong[0];
     log_add("%d", call.varid);
     return call.varid;

@@ -35,6 +35,9 @@ enum state { DEFINING, DATA, WRITABLE, READ_ONLY, STATES };
 
 /* With or without an unlimited dimension. */
 void use_fixture(int format, enum state state, int has_records);
+
+/* Has the libraries begin with one chunk cache: the one that files have by itself is another since 4.9.3. */
+void use_one_cache(void);
 /* Closes all that is open, and walks through the file that is left. */
 void leave_fixture(void);
 /* Where random calls closed the file: opens it again. */

@@ -82,6 +82,7 @@ int main(int count, char **arguments)
     state = (enum state)atoi(arguments[2]);
     has_records = atoi(arguments[3]);
     int hazardous = strcmp(arguments[4], "hazardous") == 0;
+    use_one_cache();
     for (size_t i = 0; i < function_count; i++) {
         if (count > 5 && strcmp(arguments[5], functions[i].name) != 0)
             continue;

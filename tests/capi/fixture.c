@@ -24,6 +24,11 @@ static const int flags_of_format[] = {0, 0, NC_64BIT_OFFSET, NC_NETCDF4,
 static const char *const type_names[] = {"",      "byte",   "char", "short", "int",    "float", "double",
                                          "ubyte", "ushort", "uint", "int64", "uint64", "string"};
 
+void use_one_cache(void)
+{
+    MUST(nc_set_chunk_cache(16777216, 4133, 0.75f));
+}
+
 static int last_type(int format)
 {
     switch (format) {

@@ -76,6 +76,7 @@ int main(int count, char **arguments)
         return 2;
     int format = atoi(arguments[1]), calls = atoi(arguments[3]);
     seed_choices((unsigned)atoi(arguments[2]));
+    use_one_cache();
     enum state state = (enum state)random_number(STATES);
     use_fixture(format, state, random_number(4) != 0);
     for (int call = 0; call < calls;) {

@@ -21,7 +21,7 @@ use isotach::model::{Atomic, DataType, Field, UserClass, Values};
 
 use crate::status::{Outcome, Status};
 use cells::Cells;
-pub(crate) use pointers::{copy, free, has_pointers};
+pub(crate) use pointers::{copy, free};
 
 /// `nc_vlen_t`.
 #[derive(Debug, Clone, Copy)]

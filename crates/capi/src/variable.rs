@@ -13,6 +13,7 @@ use std::ffi::{c_char, c_int};
 use std::ptr::null_mut;
 use std::sync::Arc;
 
+use isotach::model::names::MAX_NAME_BYTES;
 use isotach::{Dimension, DimensionHandle, Format};
 
 use crate::attribute::Holder;
@@ -20,6 +21,7 @@ use crate::boundary::{answer, checked, counted, list, put, put_list, put_text, t
 use crate::handle;
 use crate::model::{DimensionNode, VariableNode};
 use crate::status::{Outcome, Status};
+use crate::stock::bytes;
 
 pub(crate) use definition::{Said, hand_over};
 
@@ -114,6 +116,11 @@ pub unsafe extern "C" fn nc_rename_var(group: c_int, id: c_int, name: *const c_c
     answer(|| {
         let (file, group) = handle::group(group)?;
         // SAFETY: the caller's string.
+        let is_long = unsafe { bytes(name) }.is_some_and(|name| name.len() > MAX_NAME_BYTES);
+        if file.is_hdf5() && is_long {
+            return Err(Status::EMAXNAME);
+        }
+        // SAFETY: as above.
         let name = file.new_name(unsafe { text(name) })?;
         let phase = file.phase_mut();
         let is_taken = group.variable_id(&name)?.is_some();

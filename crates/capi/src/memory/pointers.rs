@@ -134,7 +134,7 @@ pub(super) unsafe fn clear(data_type: &DataType, to: *mut u8, cells: &Cells) -> 
 }
 
 /// True where elements of the type point to other memory.
-pub(crate) fn has_pointers(data_type: &DataType) -> bool {
+fn has_pointers(data_type: &DataType) -> bool {
     match data_type {
         DataType::Atomic(atomic) => *atomic == Atomic::String,
         DataType::Foreign(_) => false,

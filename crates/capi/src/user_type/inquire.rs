@@ -14,6 +14,8 @@ use crate::status::{Outcome, Status};
 
 /// `NC_DOUBLE`, the last of the types that classic files have by name.
 const LAST_CLASSIC: c_int = 6;
+/// What an enumeration's value 0 is called where it has no such member.
+const UNDEFINED_MEMBER: &str = "_UNDEFINED";
 
 impl OpenFile {
     /// Bytes of an element in a C program's memory.
@@ -244,8 +246,14 @@ pub unsafe extern "C" fn nc_inq_enum_ident(
         // As long as C's: the largest of unsigned integers are negative.
         let has_value = |bytes| enum_value(base, bytes).is_some_and(|found| found as i64 == value);
         let found = members.iter().find(|member| has_value(&member.value));
+        let found = match found {
+            Some(member) => &*member.name,
+            // What was never written is 0, whether or not the type has it.
+            None if value == 0 => UNDEFINED_MEMBER,
+            None => return Err(Status::EINVAL),
+        };
         // SAFETY: the caller's room for a name.
-        unsafe { put_text(name, &found.ok_or(Status::EINVAL)?.name) };
+        unsafe { put_text(name, found) };
         Ok(())
     })
 }

@@ -32,7 +32,7 @@ const MAX_BYTES: u64 = 64 << 20;
 /// What variables begin with.
 static DEFAULT: Kept<Option<ChunkCache>> = Kept::fixed(None, None);
 /// What they begin with where the program says nothing.
-const FIRST: ChunkCache = ChunkCache { bytes: 16 * MEBIBYTE, slot_count: 4133, preemption: 0.75 };
+const FIRST: ChunkCache = ChunkCache { bytes: 64 * MEBIBYTE, slot_count: 1000, preemption: 0.75 };
 
 fn set_default(cache: ChunkCache) {
     cache.take_effect();

@@ -9,7 +9,6 @@ use super::definition::{Storage, check_open, define, netcdf4};
 use super::find;
 use crate::boundary::{answer, list, put, put_list};
 use crate::handle;
-use crate::memory::has_pointers;
 use crate::model::Phase;
 use crate::status::{Outcome, Status};
 
@@ -81,14 +80,10 @@ pub extern "C" fn nc_def_var_szip(
 /// Adds a filter to a new variable.
 ///
 /// # Errors
-/// In this order: `NC_EBADID`, `NC_ENOTVAR`, `NC_EFILTER` for elements of no fixed size, `NC_ENOTNC4`,
-/// `NC_EINDEFINE` in data mode, `NC_EINVAL` for scalars, `NC_ELATEDEF`, then what is wrong with the parameters and
+/// In this order: `NC_EBADID`, `NC_ENOTVAR`, `NC_ENOTNC4`, `NC_EINDEFINE` in data mode, `NC_EINVAL` for scalars, `NC_ELATEDEF`, then what is wrong with the parameters and
 /// the filter.
 pub(super) fn add(group: c_int, id: c_int, filter: u32, parameters: Outcome<&[u32]>) -> Outcome {
     let node = find(group, id)?;
-    if has_pointers(node.variable.data_type()) {
-        return Err(Status::EFILTER);
-    }
     let file = netcdf4(group)?;
     let phase = file.phase_mut();
     if *phase == Phase::Data {

@@ -52,7 +52,7 @@ pub(super) fn dimension(format: Format, len: Option<u64>, has_unlimited: bool) -
     let largest = match format {
         Format::Classic => i32::MAX as u64 - 3,
         Format::Offset64Bit => u64::from(u32::MAX) - 3,
-        Format::Data64Bit => i64::MAX as u64 - 3,
+        Format::Data64Bit => u64::MAX - 3,
         Format::NetCdf4Classic => u64::from(u32::MAX),
         Format::NetCdf4 => u64::MAX,
     };
