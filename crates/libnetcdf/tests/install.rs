@@ -167,9 +167,25 @@ fn programs_of_other_languages_run_on_it() {
         "#include <stdio.h>\nconst char *told(void);\nint main(void) { puts(told()); }",
     );
     let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default());
-    for option in ["--flibs", "--cxxlibs", "--cxx4libs"] {
-        let mut config = Command::new(prefix.join("bin/nc-config"));
-        let flags = run(config.arg(option).env("PATH", &path));
+    let package = format!(
+        "Name: language\nDescription: -\nVersion: 1\nRequires: netcdf\n\
+         Libs: {search} -Wl,-rpath,{} -llanguage\n",
+        folder.display()
+    );
+    write("language.pc", &package);
+    let packages = format!("{}:{}", folder.display(), prefix.join("lib/pkgconfig").display());
+    for option in ["--flibs", "--cxxlibs", "--cxx4libs", "language"] {
+        let flags = match option.strip_prefix("--") {
+            Some(_) => {
+                let mut config = Command::new(prefix.join("bin/nc-config"));
+                run(config.arg(option).env("PATH", &path))
+            }
+            None if is_there("pkg-config") => {
+                let mut config = Command::new("pkg-config");
+                run(config.args(["--libs", option]).env("PKG_CONFIG_LIBDIR", &packages))
+            }
+            None => continue,
+        };
         let program = folder.join("program");
         let mut compiler = Command::new("cc");
         compiler.arg(&main).args(flags.split_whitespace()).arg("-o").arg(&program);
