@@ -170,7 +170,7 @@ def test_two_writers_at_once(tmp_path):
     # The lock ends with the process.
     with isotach.Dataset(path, "a"):
         with pytest.raises(OSError, match="is being written by this process"):
-            isotach.Dataset(path, "a")
+            isotach.Dataset(path, "a", exclusive=True)
         with pytest.raises(OSError, match="is being written by this process"):
             isotach.Dataset(path, "w")
     isotach.Dataset(path, "a").close()

@@ -2,7 +2,10 @@
 
 import io
 import pickle
+import tempfile
+import threading
 import warnings
+from pathlib import Path
 
 import dask
 import dask.array
@@ -12,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from isotach._file_lock import FileLock
 from isotach._to_netcdf import _whole_chunks
 from xarray.backends import BackendEntrypoint, locks
 
@@ -301,11 +305,125 @@ def test_workers_of_a_cluster_open_the_file_by_turns(tmp_path, monkeypatch):
         xr.testing.assert_identical(read, dataset.compute())
 
 
-def test_processes_are_refused(tmp_path):
-    dataset = a_dataset().drop_vars("name").chunk({"time": 2})
-    with dask.config.set(scheduler="processes"), pytest.raises(NotImplementedError):
-        isotach.to_netcdf(dataset, tmp_path / "file.nc")
-    assert not (tmp_path / "file.nc").exists()
+def test_processes_write_by_turns(tmp_path):
+    dataset = a_dataset(6).drop_vars("name").chunk({"time": 1})
+    path, before = tmp_path / "file.nc", set(Path(tempfile.gettempdir()).glob("isotach-*.lock"))
+    with dask.config.set(scheduler="processes", num_workers=2):
+        isotach.to_netcdf(dataset.isel(time=slice(4)), path, append_dim="time")
+        isotach.to_netcdf(dataset.isel(time=slice(4, 6)), path, append_dim="time")
+        with pytest.raises(NotImplementedError, match="under its own name only"):
+            isotach.to_netcdf(dataset, path, atomic=True)
+    with xr.open_dataset(path, engine="netcdf4") as read:
+        xr.testing.assert_identical(read, dataset.compute())
+    assert set(Path(tempfile.gettempdir()).glob("isotach-*.lock")) <= before
+
+
+def test_locks_of_files(tmp_path):
+    lock = FileLock(str(tmp_path / "file.nc"))
+    other = pickle.loads(pickle.dumps(lock))
+    with lock:
+        assert lock.locked() and not other.locked()
+        assert not other.acquire(blocking=False)
+    assert other.acquire(blocking=False)
+    other.release()
+    with pytest.raises(RuntimeError, match="nobody has taken"):
+        other.release()
+    count, total = 0, []
+
+    def work():
+        nonlocal count
+        for _ in range(200):
+            with FileLock(str(tmp_path / "file.nc")):
+                seen = count
+                total.append(seen)
+                count = seen + 1
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert total == list(range(800))
+
+
+def test_values_along_the_dimension_that_are_there_already(tmp_path):
+    path = tmp_path / "file.nc"
+    isotach.to_netcdf(a_dataset(4), path, append_dim="time")
+    again = a_dataset(4, "2000-01-03")
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match=r"2 values of 'time' .*: 2, 3 \(days since 2000-01-01"):
+        isotach.to_netcdf(again, path, append_dim="time", duplicates="error")
+    assert path.read_bytes() == before
+    with pytest.warns(UserWarning, match="2 values of 'time' are in the file already") as told:
+        isotach.to_netcdf(again, path, append_dim="time")
+    assert told[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        isotach.to_netcdf(again, path, append_dim="time", duplicates="allow")
+        isotach.to_netcdf(a_dataset(2, "2001-01-01"), path, append_dim="time", duplicates="error")
+    with isotach.Dataset(path) as file:
+        assert file["time"][:].tolist() == [0, 1, 2, 3, 2, 3, 4, 5, 2, 3, 4, 5, 366, 367]
+
+
+def test_encodings_that_no_variable_has(tmp_path):
+    encoding = {"air": {}, "wind": {"zlib": True}}
+    for write in (isotach.to_netcdf, xr.Dataset.to_netcdf):
+        with pytest.raises(KeyError, match="wind"):
+            write(a_dataset(), tmp_path / "file.nc", encoding=encoding)
+    with pytest.raises(KeyError, match=r"encoding is given for .'wind'."):
+        isotach.to_netcdf(a_dataset(), tmp_path / "new.nc", encoding=encoding)
+    tree = xr.DataTree.from_dict({"/": a_dataset(), "/a": a_dataset()})
+    with pytest.raises(KeyError, match=r"encoding is given for .'wind'."):
+        isotach.to_netcdf(tree, tmp_path / "new.nc", encoding={"/a": encoding})
+    assert not (tmp_path / "new.nc").exists()
+
+
+@pytest.mark.parametrize("format", ["NETCDF3_CLASSIC", "NETCDF3_64BIT"])
+def test_byte_orders_of_classic_files(tmp_path, format):
+    for write in (isotach.to_netcdf, xr.Dataset.to_netcdf):
+        encoding = {"height": {"endian": "big"}}
+        with pytest.raises(NotImplementedError):
+            write(a_dataset(), tmp_path / "file.nc", format=format, encoding=encoding)
+    native = {"height": {"endian": "native"}}
+    isotach.to_netcdf(a_dataset(), tmp_path / "file.nc", format=format, encoding=native)
+
+
+def test_engine(tmp_path):
+    isotach.to_netcdf(a_dataset(), tmp_path / "file.nc", engine="isotach")
+    with pytest.raises(ValueError, match=r"unrecognized engine for isotach.to_netcdf: 'netcdf4'"):
+        isotach.to_netcdf(a_dataset(), tmp_path / "file.nc", engine="netcdf4")
+
+
+@pytest.mark.parametrize("compute", [True, False])
+def test_many_files(tmp_path, compute):
+    paths = [tmp_path / f"{part}.nc" for part in range(3)]
+    parts = [a_dataset(2, start).drop_vars("name").chunk() for start in times(3)]
+    done = isotach.save_mfdataset(parts, paths, groups=["a", None, "b/c"], compute=compute)
+    assert (done is None) == compute
+    if not compute:
+        done.compute()
+    for part, path, group in zip(parts, paths, ["a", None, "b/c"], strict=True):
+        with xr.open_dataset(path, engine="netcdf4", group=group) as read:
+            xr.testing.assert_identical(read, part.compute())
+    for save in (isotach.save_mfdataset, xr.save_mfdataset):
+        with pytest.raises(ValueError, match="same path"):
+            save(parts, [paths[0]] * 3)
+        with pytest.raises(ValueError, match="lists of the same length"):
+            save(parts, paths[:2])
+        with pytest.raises(TypeError, match="only supports writing Dataset"):
+            save([parts[0]["air"]], paths[:1])
+
+
+def test_a_file_that_this_process_writes_is_refused(tmp_path):
+    """Its changes would be dropped where writing fails."""
+    path = tmp_path / "file.nc"
+    isotach.to_netcdf(a_dataset(), path)
+    with isotach.Dataset(path, "a") as file:
+        with pytest.raises(OSError, match="close it there first"):
+            isotach.to_netcdf(a_dataset().rename(air="more"), path, "a")
+        file.title = "kept"
+    with netCDF4.Dataset(path) as file:
+        assert file.title == "kept"
 
 
 # Appending

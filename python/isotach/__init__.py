@@ -4,9 +4,13 @@ The interface is netCDF4-python's: a program runs unchanged after ``import isota
 xarray finds the package as ``engine="isotach"``.
 """
 
+import importlib
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from isotach._attributes import Attributes
 from isotach._characters import chartostring, stringtoarr, stringtochar
+from isotach._complex import dtype_is_complex
 from isotach._constants import (
     default_encoding,
     default_fillvals,
@@ -16,6 +20,7 @@ from isotach._constants import (
 )
 from isotach._dataset import Dataset, Group
 from isotach._dimension import Dimension
+from isotach._group_members import GroupMembers
 from isotach._multifile import MFDataset, MFTime
 from isotach._native import cache_statistics, set_cache_budget
 from isotach._settings import (
@@ -55,7 +60,7 @@ if TYPE_CHECKING:
     from cftime import date2index, date2num, num2date
 
     from isotach._stand_in import replace_netcdf4
-    from isotach._to_netcdf import to_netcdf
+    from isotach._to_netcdf import save_mfdataset, to_netcdf
 
 __all__ = [
     "CompoundType",
@@ -94,6 +99,7 @@ __all__ = [
     "date2num",
     "default_encoding",
     "default_fillvals",
+    "dtype_is_complex",
     "get_alignment",
     "get_chunk_cache",
     "getlibversion",
@@ -103,6 +109,7 @@ __all__ = [
     "rc_get",
     "rc_set",
     "replace_netcdf4",
+    "save_mfdataset",
     "set_alignment",
     "set_cache_budget",
     "set_chunk_cache",
@@ -125,7 +132,15 @@ for _public in (
     Variable,
 ):
     _public.__module__ = __name__
-del _public
+# So are methods, in what Python says of wrong arguments: classes that they are written in are no
+# names that users know.
+for _written_in, _known_as in ((GroupMembers, "Dataset."), (Attributes, "")):
+    for _method in vars(_written_in).values():
+        while isinstance(_method, FunctionType):
+            _method.__qualname__ = f"{_known_as}{_method.__name__}"
+            # A request is told by the method that it calls.
+            _method = getattr(_method, "__wrapped__", None)
+del _public, _written_in, _known_as, _method
 
 
 def __getattr__(name: str) -> Any:
@@ -134,10 +149,13 @@ def __getattr__(name: str) -> Any:
     takes up the whole of this module."""
     if name in ("date2index", "date2num", "num2date"):
         import cftime as home
-    elif name == "to_netcdf":
+    elif name in ("to_netcdf", "save_mfdataset"):
         import isotach._to_netcdf as home
     elif name == "replace_netcdf4":
         import isotach._stand_in as home
+    elif name in ("_netCDF4", "utils"):
+        # Modules that netCDF4-python's users find without importing them.
+        return importlib.import_module(f"{__name__}.{name}")
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return globals().setdefault(name, getattr(home, name))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable
 from typing import Any, NamedTuple
 
@@ -14,6 +15,9 @@ from xarray.core.utils import equivalent
 from isotach._filters import QUANTIZATION
 from isotach.xarray_backend import IsotachDataStore
 
+#: What becomes of coordinates that a file has already.
+DUPLICATES = ("warn", "error", "allow")
+_MOST_SHOWN = 5
 #: Attributes that say what stored elements mean.
 _MEANING = (
     "units",
@@ -37,10 +41,12 @@ class Piece(NamedTuple):
     start: tuple[int, ...]
 
 
-def plan(encoder: Any, file: IsotachDataStore, dataset: xr.Dataset, dim: Hashable) -> list[Piece]:
+def plan(
+    encoder: Any, file: IsotachDataStore, dataset: xr.Dataset, dim: Hashable, duplicates: str
+) -> list[Piece]:
     """The pieces to append along `dim`; `ValueError` where something does not fit.
 
-    `encoder` is a store of the file's format.
+    `encoder` is a store of the file's format, `duplicates` one of `DUPLICATES`.
     """
     stored = file.get_variables()
     there = conventions.decode_cf_variables(
@@ -60,11 +66,30 @@ def plan(encoder: Any, file: IsotachDataStore, dataset: xr.Dataset, dim: Hashabl
         _check_meaning(name, variable, there[name])
         variable = _in_shape(name, variable, stored[name], there[name], dim)
         if dim in variable.dims:
+            if name == dim and duplicates != "allow":
+                _tell_duplicates(dim, variable, stored[name], duplicates)
             start = _start(file.ds.variables[name], dim)
             pieces.append(Piece(name, variable, start))
         elif not _equals(variable, stored[name]):
             raise ValueError(f"variable {name!r}, not along {dim!r}, differs from the file")
     return [piece for piece in pieces if piece.variable.size]
+
+
+def _tell_duplicates(
+    dim: Hashable, encoded: xr.Variable, stored: xr.Variable, duplicates: str
+) -> None:
+    """Tells which elements of the coordinate along `dim` the file has already."""
+    if encoded.ndim != 1:
+        return
+    again = encoded.values[np.isin(encoded.values, stored.values)]
+    if not again.size:
+        return
+    units = f" ({encoded.attrs['units']})" if "units" in encoded.attrs else ""
+    shown = ", ".join(map(str, again[:_MOST_SHOWN])) + (", ..." if again.size > _MOST_SHOWN else "")
+    told = f"{again.size} values of {dim!r} are in the file already: {shown}{units}"
+    if duplicates == "error":
+        raise ValueError(told)
+    warnings.warn(told, stacklevel=5)
 
 
 def _with_encoding(name: Hashable, given: xr.Variable, there: xr.Variable) -> xr.Variable:

@@ -120,17 +120,26 @@ class Attributes:
             raise AttributeError(READ_ONLY)
         of, values = _defining.attribute(group, name, value, force_string)
         self._writing().set_attribute(name, of, values)
-        self._changed()
+        self._has_changed()
 
     def delncattr(self, name: str) -> None:
         """Deletes an attribute; `RuntimeError` where there is none."""
         self._writing().delete_attribute(name)
-        self._changed()
+        self._has_changed()
 
     def renameAttribute(self, oldname: str, newname: str) -> None:
         """Renames an attribute; `RuntimeError` where there is none, or one of the new name."""
         self._writing().rename_attribute(oldname, newname)
+        self._has_changed()
+
+    def _has_changed(self) -> None:
+        """Attributes are others now, for everyone in this process who writes the file."""
         self._changed()
+        root = self._own_group()
+        while root.parent is not None:
+            root = root.parent
+        for other in root._session.others(root):
+            other._forget_attributes()
 
     def _changed(self) -> None:
         """Attributes are others now."""

@@ -123,3 +123,8 @@ def _and_parts(key: Any) -> tuple[Any, ...]:
     items = key if isinstance(key, tuple) else (key,)
     ellipsis = () if any(item is Ellipsis for item in items) else (Ellipsis,)
     return (*items, *ellipsis, slice(None))
+
+
+def dtype_is_complex(dtype: Any) -> bool:
+    """Whether a dtype, or its code or name, is one of complex numbers."""
+    return dtype in ("c8", "c16", "complex64", "complex128")

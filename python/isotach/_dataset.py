@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import os
 import pathlib
 import posixpath
@@ -11,16 +12,17 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, NoReturn
 
-from isotach import _moving, _native, _opening
+from isotach import _moving, _native, _opening, _sessions
 from isotach._constants import NOT_VALID, READ_ONLY
 from isotach._dimension import Dimension
 from isotach._group_members import GROUPS, VARIABLES, GroupMembers
 from isotach._lazy import CLOSED, LazyDict
-from isotach._settings import get_alignment
 from isotach._variable import DEFAULTS, Variable
 
 #: How often a file is listed anew that changes meanwhile.
 _MOST_LISTINGS = 200
+#: Numbers of files that were opened, as libnetcdf gives them.
+_file_numbers = itertools.count(1)
 
 
 class Dataset(GroupMembers):
@@ -40,8 +42,9 @@ class Dataset(GroupMembers):
         "_ending",
         "_epoch",
         "_file",
+        "_group_numbers",
         "_groups",
-        "_is_atomic",
+        "_grpid",
         "_is_snapshot",
         "_kind",
         "_native",
@@ -65,8 +68,10 @@ class Dataset(GroupMembers):
     _ending: Any
     _epoch: int
     _file: Any
+    _group_numbers: Iterator[int]
     _groups: LazyDict[Group]
-    _is_atomic: bool
+    #: A number that no other open group has.
+    _grpid: int
     _is_snapshot: bool
     _kind: tuple[str, str]
     _native: Any
@@ -109,6 +114,7 @@ class Dataset(GroupMembers):
         allow_external: bool | str | os.PathLike[str] | Iterable[Any] | None = None,
         missing_bytes: str | None = None,
         snapshot: bool = False,
+        exclusive: bool = False,
     ) -> None:
         """Opens `filename` for reading, opens it for changing it, or creates it.
 
@@ -141,6 +147,11 @@ class Dataset(GroupMembers):
         there as it is until `close`, which puts the new one in its place; without `close`, or where
         a `with` block ends by an exception, the new one is dropped.
 
+        A file that this process writes already may be opened once more with mode `"a"` and the
+        same options: what one of its datasets defines or writes, the others see. Each `close`
+        commits, the last one closes the file. With `exclusive=True`, no other dataset may write
+        it meanwhile.
+
         External links, virtual data sets and external raw data open other files only where these
         really lie (symbolic links resolved) in the file's own folder or below it; file objects and
         bytes have no folder. With `allow_external=True` they open all files, with False none;
@@ -160,6 +171,8 @@ class Dataset(GroupMembers):
             raise ValueError("atomic goes with mode 'w' and clobber")
         if snapshot and mode[0] != "r":
             raise ValueError("snapshot goes with mode 'r'")
+        if exclusive and mode[0] == "r":
+            raise ValueError("exclusive goes with a mode that writes")
         if parallel:
             raise ValueError("parallel mode requires MPI enabled netcdf-c")
         source = _opening.source_of(filename, memory, encoding)
@@ -171,29 +184,26 @@ class Dataset(GroupMembers):
         put(self, "_session", None)
         put(self, "_writer", None)
         put(self, "_ending", None)
-        put(self, "_is_atomic", False)
         put(self, "_is_snapshot", snapshot)
         put(self, "_epoch", 0)
         if mode[0] == "r":
             file = _opening.open_source(source, **reading, snapshot=snapshot)
         else:
-            in_memory = diskless or memory is not None
-            how: dict[str, Any] = {"durability": durability, "lock": lock}
-            how.update(commit_interval=commit_interval, alignment=get_alignment())
             path = str(source[2] if memory is not None else source[1])
+            how = {"durability": durability, "lock": lock, "commit_interval": commit_interval}
+            settings: dict[str, Any] = {"reading": reading, "options": how, "exclusive": exclusive}
+            settings["in_memory"] = diskless or memory is not None
+            settings["keep"] = diskless and persist and memory is None
             if mode[0] == "a":
-                content = pathlib.Path(path).read_bytes() if diskless else None
-                session = _native.edit(path, content=content, **reading, **how)
+                session = _sessions.edit(path, **settings)
             else:
-                how.update(in_memory=in_memory, clobber=clobber, atomic=atomic)
-                session = _native.create(path, format=format, **how)
-            file = session.file()
+                settings.update(format=format, clobber=clobber, atomic=atomic)
+                session = _sessions.create(path, **settings)
+            file = session.native.file()
             put(self, "_session", session)
-            put(self, "_writer", session.root())
-            keep = path if diskless and persist and memory is None else None
-            end: Any = _opening.discard if atomic else _opening.end
-            put(self, "_ending", weakref.finalize(self, end, session, keep))
-            put(self, "_is_atomic", atomic)
+            put(self, "_writer", session.native.root())
+            put(self, "_ending", weakref.finalize(self, session.forget))
+            session.add(self)
         options = {"keepweakref": keepweakref, "auto_complex": auto_complex}
         put(self, "_source", (source, options | reading | {"snapshot": snapshot}))
         put(self, "_file", file)
@@ -204,10 +214,12 @@ class Dataset(GroupMembers):
         put(self, "auto_complex", auto_complex)
         put(self, "_ncstring_attrs__", False)
         put(self, "_settings", dict(DEFAULTS))
+        put(self, "_group_numbers", itertools.count(next(_file_numbers) << 16))
         self._start(file.root())
 
     def _start(self, native: Any) -> None:
         put = object.__setattr__
+        put(self, "_grpid", next(self._group_numbers))
         put(self, "_native", native)
         put(self, "_attributes", None)
         put(self, "_dimensions", None)
@@ -267,6 +279,29 @@ class Dataset(GroupMembers):
         """Whether the file is open."""
         return self._native is not CLOSED
 
+    # Names that packages use of netCDF4-python's, though they begin with an underscore.
+
+    @property
+    def _isopen(self) -> int:
+        return int(self.isopen())
+
+    def _getname(self) -> str:
+        return self.name
+
+    def _redef(self) -> None:
+        """Does nothing: things can be defined at any time."""
+        self._check()
+
+    def _enddef(self) -> None:
+        """Does nothing, as `_redef` does nothing."""
+        self._check()
+
+    def _close_mem(self, check_err: bool = True) -> memoryview | None:
+        """Closes the file, and gives the bytes of one that was created in memory. Errors are told
+        whatever `check_err` says.
+        """
+        return self.close()
+
     def close(self) -> memoryview | None:
         """Closes the file; what has been read from it stays. What was written is in the file now,
         all of it or nothing, as `sync` says.
@@ -277,11 +312,10 @@ class Dataset(GroupMembers):
         if self._ending is None:
             self._close()
             return None
-        ending = self._ending.detach()
-        if ending is None:
+        if self._ending.detach() is None:
             raise RuntimeError(NOT_VALID)
         try:
-            written = _opening.end(*ending[2])
+            written = self._session.end()
         finally:
             self._close()
         in_memory = self._source[0][0] == "memory"
@@ -292,15 +326,16 @@ class Dataset(GroupMembers):
 
         The file is what `sync` made of it last; a new one that was never committed is gone. But
         what stood in a classic file, or in a variable of numbers without chunks of more than
-        64 KiB, and was written over stays so.
+        64 KiB, and was written over stays so. `RuntimeError` where the file was opened for writing
+        more than once in this process: its other datasets would lose their changes, too.
         """
         self._check()
         if self._ending is None:
             raise RuntimeError(READ_ONLY)
-        session = self._session
+        native = self._session.leave_alone()
         self._ending.detach()
         self._close()
-        session.discard()
+        native.discard()
 
     def refresh(self) -> bool:
         """Shows the file as its newest commit has it, or the file that has taken its place.
@@ -414,7 +449,7 @@ class Dataset(GroupMembers):
         return self
 
     def __exit__(self, kind: Any = None, *exception: object) -> None:
-        if kind is not None and self._is_atomic:
+        if kind is not None and self._session is not None and self._session.is_atomic:
             self.discard()
         else:
             self.close()
@@ -429,7 +464,7 @@ class Dataset(GroupMembers):
         """
         self._check()
         if self._session is not None:
-            self._session.commit()
+            self._session.native.commit()
 
     def _new_group(self, name: str, native: Any = None) -> Group:
         return Group(self, name, native=native)
@@ -444,12 +479,12 @@ class Dataset(GroupMembers):
     def set_fill_on(self) -> None:
         """Has elements of variables created from now on read as fill values until written."""
         self._writing()
-        self._session.set_fill(True)
+        self._session.native.set_fill(True)
 
     def set_fill_off(self) -> None:
         """Leaves open what elements of variables created from now on read as until written."""
         self._writing()
-        self._session.set_fill(False)
+        self._session.native.set_fill(False)
 
     # Filters and CDL
 
@@ -550,7 +585,6 @@ class Group(Dataset):
         put(self, "_writer", writer)
         put(self, "_session", parent._session)
         put(self, "_ending", None)
-        put(self, "_is_atomic", False)
         put(self, "_is_snapshot", parent._is_snapshot)
         put(self, "_epoch", 0)
         put(self, "_source", None)
@@ -562,6 +596,7 @@ class Group(Dataset):
         put(self, "auto_complex", parent.auto_complex)
         put(self, "_ncstring_attrs__", parent._ncstring_attrs__)
         put(self, "_settings", dict(parent._settings))
+        put(self, "_group_numbers", parent._group_numbers)
         self._start(native)
 
     def close(self) -> NoReturn:

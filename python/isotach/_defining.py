@@ -257,15 +257,16 @@ class VariableOptions:
         return value.reshape(1)
 
 
-_OPTIONS = frozenset(tuple(inspect.signature(VariableOptions).parameters)[2:])
+_SIGNATURE = inspect.signature(VariableOptions)
 
 
 def variable_options(group: GroupMembers, name: str, *args: Any, **kwargs: Any) -> VariableOptions:
-    """The options that a program gave to `createVariable`."""
-    unknown = [option for option in kwargs if option not in _OPTIONS]
-    if unknown:
-        raise TypeError(f"createVariable() got an unexpected keyword argument {unknown[0]!r}")
-    return VariableOptions(group, name, *args, **kwargs)
+    """The options that a program gave to `Variable`; `TypeError` for others."""
+    try:
+        given = _SIGNATURE.bind(group, name, *args, **kwargs)
+    except TypeError as error:
+        raise TypeError(f"Variable() {error}") from None
+    return VariableOptions(*given.args, **given.kwargs)
 
 
 def element_dtype(datatype: Any, options: VariableOptions, group: GroupMembers) -> Any:
@@ -307,8 +308,10 @@ def define_variable(
     datatype: Any,
     dimensions: Sequence[Dimension],
     options: VariableOptions,
-) -> _native.VariableWriter:
-    """Defines a variable of `datatype`: a dtype, `str`, or a user-defined type."""
+) -> tuple[_native.VariableWriter, np.dtype[Any] | None]:
+    """Defines a variable of `datatype`: a dtype, `str`, or a user-defined type. Gives the dtype,
+    too, where it is one of numbers or characters.
+    """
     user = datatype if hasattr(datatype, "_home") else None
     is_string = user is not None and user.dtype is str
     parts: Sequence[Dimension] = ()
@@ -324,6 +327,11 @@ def define_variable(
     else:
         dtype, of, is_primitive = user.dtype, type_name(group, user), False
         has_fill = hasattr(user, "enum_dict")
+    if options.endian != "native" and of in ("char", "string"):
+        raise RuntimeError(
+            f"NetCDF: Invalid argument: characters have no byte order, endian={options.endian!r}"
+            f" is for numbers {options.about}"
+        )
     stored = {}
     if group._is_netcdf4:
         stored = options.layout(dimensions)
@@ -338,4 +346,4 @@ def define_variable(
     if options.least_significant_digit is not None:
         digits = attribute(group, "least_significant_digit", options.least_significant_digit, False)
         defined.set_attribute("least_significant_digit", *digits)
-    return defined
+    return defined, dtype if is_primitive else None

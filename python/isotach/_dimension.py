@@ -47,6 +47,17 @@ class Dimension:
             return int(self._native.id)
         return int(self._grp._native.dimension_id(self._name))
 
+    @property
+    def _grpid(self) -> int:
+        return int(self._grp._grpid)
+
+    @property
+    def _data_model(self) -> str:
+        return str(self._grp.data_model)
+
+    def _getname(self) -> str:
+        return self.name
+
     def _check(self) -> None:
         if self._grp._native is CLOSED:
             raise RuntimeError(NOT_VALID)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from isotach import _moving
+from isotach import _defining, _moving
 from isotach._attributes import Attributes
 from isotach._dimension import Dimension
 from isotach._lazy import CLOSED
@@ -34,6 +34,7 @@ class GroupMembers(Attributes):
         _file: Any
         _groups: LazyDict[Group]
         _path: str
+        _session: Any
         _settings: dict[str, bool]
         _types: list[Any] | None
         _types_seen: int | None
@@ -217,6 +218,13 @@ class GroupMembers(Attributes):
         for group in self._groups.made():
             yield from group._walk_made()
 
+    def _forget_attributes(self) -> None:
+        """Of this group and those below: somebody else has changed one."""
+        for group in self._walk_made():
+            group._changed()
+            for variable in group._variables.made():
+                variable._changed()
+
     def _set(self, **settings: bool) -> None:
         """For this group and those below: variables that are there, and those still to be made."""
         for group in self._walk_made():
@@ -264,34 +272,53 @@ class GroupMembers(Attributes):
         return defined
 
     def createVariable(
-        self, varname: str, datatype: Any, dimensions: Any = (), *args: Any, **kwargs: Any
+        self,
+        varname: str,
+        datatype: Any,
+        dimensions: Any = (),
+        compression: str | None = None,
+        zlib: bool = False,
+        complevel: int | None = 4,
+        shuffle: bool | None = None,
+        szip_coding: str = "nn",
+        szip_pixels_per_block: int = 8,
+        blosc_shuffle: int = 1,
+        fletcher32: bool = False,
+        contiguous: bool = False,
+        chunksizes: Sequence[int] | None = None,
+        endian: str = "native",
+        least_significant_digit: int | None = None,
+        significant_digits: int | None = None,
+        quantize_mode: str = "BitGroom",
+        fill_value: Any = None,
+        chunk_cache: int | None = None,
     ) -> Variable:
         """Defines a variable; groups of its path that are not there are created.
 
         `datatype` is a dtype or what makes one, `str`, or a `CompoundType`, `VLType` or
         `EnumType`; `dimensions` are names or `Dimension`s, outermost first, none for a scalar. The
-        other options, in this order:
+        other options:
 
-        - `compression=None`: `"zlib"`, `"szip"`, `"zstd"`, `"bzip2"`, or one of Blosc's:
+        - `compression`: `"zlib"`, `"szip"`, `"zstd"`, `"bzip2"`, or one of Blosc's:
           `"blosc_lz"`, `"blosc_lz4"`, `"blosc_lz4hc"`, `"blosc_zlib"`, `"blosc_zstd"`, or
           Blosc 2's, which are named `"blosc2_lz"` and so on and are not netCDF4-python's
-        - `zlib=False`: the same as `compression="zlib"`
-        - `complevel=4`: how hard it tries; 0 for no compression
+        - `zlib`: the same as `compression="zlib"`
+        - `complevel`: how hard it tries; 0 for no compression
         - `shuffle`: bytes of equal significance together, before zlib (where nothing is said, too),
           zstd and bzip2 (only where it is True; netCDF4-python leaves it out there)
-        - `szip_coding="nn"` or `"ec"`, `szip_pixels_per_block=8`
-        - `blosc_shuffle=1`: 0 for none, 1 by bytes, 2 by bits; in Blosc 2 also 3, differences
-        - `fletcher32=False`: a checksum of each chunk
-        - `contiguous=False`: in one piece, which can neither grow nor be compressed
-        - `chunksizes=None`: elements of a chunk along each dimension; a shape that serves maps and
+        - `szip_coding`: `"nn"` or `"ec"`; `szip_pixels_per_block`
+        - `blosc_shuffle`: 0 for none, 1 by bytes, 2 by bits; in Blosc 2 also 3, differences
+        - `fletcher32`: a checksum of each chunk
+        - `contiguous`: in one piece, which can neither grow nor be compressed
+        - `chunksizes`: elements of a chunk along each dimension; a shape that serves maps and
           series is chosen where none is given
-        - `endian="native"`: byte order in the file, or `"little"` or `"big"`
-        - `least_significant_digit=None`: decimal digit that assigned numbers are rounded to
-        - `significant_digits=None`: decimal digits (of `BitRound`: bits) that are kept
-        - `quantize_mode="BitGroom"`, `"BitRound"` or `"GranularBitRound"`: how the others go
-        - `fill_value=None`: what elements read as until they are written, instead of netCDF's own
+        - `endian`: byte order of numbers in the file: the machine's, `"little"` or `"big"`
+        - `least_significant_digit`: decimal digit that assigned numbers are rounded to
+        - `significant_digits`: decimal digits (of `BitRound`: bits) that are kept
+        - `quantize_mode`: `"BitGroom"`, `"BitRound"` or `"GranularBitRound"`, how the others go
+        - `fill_value`: what elements read as until they are written, instead of netCDF's own
           value; False leaves that open, `"default"` states netCDF's own
-        - `chunk_cache=None`: remembered, and of no effect
+        - `chunk_cache`: remembered, and of no effect
 
         In classic files those on storage have no effect. `RuntimeError` where there is a variable
         of that name or the format does not have such a one, `ValueError` or `TypeError` where the
@@ -302,8 +329,28 @@ class GroupMembers(Attributes):
         if isinstance(dimensions, (str, bytes, Dimension)):
             dimensions = (dimensions,)
         found = tuple(_find_dimension(group, dimension) for dimension in dimensions)
-        variable = Variable(group, name, datatype, found, *args, **kwargs)
-        group._variables[name] = variable
+        options = _defining.VariableOptions(
+            group,
+            name,
+            compression=compression,
+            zlib=zlib,
+            complevel=complevel,
+            shuffle=shuffle,
+            szip_coding=szip_coding,
+            szip_pixels_per_block=szip_pixels_per_block,
+            blosc_shuffle=blosc_shuffle,
+            fletcher32=fletcher32,
+            contiguous=contiguous,
+            chunksizes=chunksizes,
+            endian=endian,
+            least_significant_digit=least_significant_digit,
+            significant_digits=significant_digits,
+            quantize_mode=quantize_mode,
+            fill_value=fill_value,
+            chunk_cache=chunk_cache,
+        )
+        variable = Variable(group, name, datatype, found, options=options)
+        group._variables.put(name, variable)
         return variable
 
     def createGroup(self, groupname: str) -> Dataset:
@@ -311,7 +358,7 @@ class GroupMembers(Attributes):
         group: Any = self
         for name in posixpath.normpath(groupname).split("/"):
             if name and name not in group.groups:
-                group._groups[name] = group._new_group(name)
+                group._groups.put(name, group._new_group(name))
             group = group.groups[name] if name else group
         found: Dataset = group
         return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, ItemsView, Iterator, KeysView, Sequence, ValuesView
+from collections.abc import Callable, ItemsView, Iterator, KeysView, Sequence, ValuesView
 from typing import Any, NoReturn, TypeVar
 
 from isotach._constants import NOT_VALID
@@ -16,10 +16,11 @@ class LazyDict(dict[str, V]):
 
     A value is made when it is first asked for by its name; everything, in the file's order, when
     all of it is asked for. Then it is a dict as any other, until something comes to the group or
-    gets another name by another path that leads there.
+    gets another name by another path that leads there. What users put into it stays, and is none
+    of the group's.
     """
 
-    __slots__ = ("_ask", "_filled", "_lock", "_make", "_names", "_revision", "_seen")
+    __slots__ = ("_ask", "_filled", "_lock", "_make", "_names", "_revision", "_seen", "_users")
 
     def __init__(
         self,
@@ -40,24 +41,35 @@ class LazyDict(dict[str, V]):
         self._revision = revision
         self._ask = ask
         self._seen = revision()
+        #: Names under which users have put objects of their own, and what they have put them over.
+        self._users: dict[str, V | None] = {}
 
     def current(self) -> LazyDict[V]:
         """This dict, after it has forgotten what is not there any more."""
         now = self._revision()
         if now is not None and now != self._seen:
             with self._lock:
-                names = set(self._names())
+                names = {*self._names(), *self._users}
                 for name in [known for known in dict.keys(self) if known not in names]:
                     dict.__delitem__(self, name)
                 self._filled = False
                 self._seen = now
         return self
 
-    def __setitem__(self, key: str, value: V) -> None:
+    def put(self, key: str, value: V) -> None:
         """Puts in what has just been defined."""
         with self._lock:
             dict.__setitem__(self, key, value)
+            self._users.pop(key, None)
             self._count_change()
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        """Puts in an object of the user's own, which changes nothing in the file."""
+        # It comes behind everything that is in the group.
+        self.fill()
+        with self._lock:
+            self._users.setdefault(key, dict.get(self, key))
+            dict.__setitem__(self, key, value)
 
     def rename(self, old: str, new: str) -> None:
         """Follows what has just been renamed; everything has been made before."""
@@ -102,27 +114,32 @@ class LazyDict(dict[str, V]):
                 value = dict.__getitem__(self, name) if known else self._make(name)
                 if value is not None:
                     everything[name] = value
+            for name, value in dict.items(self):
+                if name in self._users:
+                    everything.setdefault(name, value)
             dict.clear(self)
             dict.update(self, everything)
             self._filled = True
 
-    def renew(self, kept: Container[str]) -> None:
-        """Forgets what there is: only values that were made, and are kept, stay."""
+    def renew(self, kept: set[str]) -> None:
+        """Forgets what there is: only values that were made, and are kept, stay, and users' own."""
         with self._lock:
-            left = {name: made for name, made in dict.items(self) if name in kept}
+            stays = {*self._users, *kept}
+            left = {name: made for name, made in dict.items(self) if name in stays}
             dict.clear(self)
             dict.update(self, left)
             self._filled = False
 
     def made(self) -> list[V]:
         """The values that have been asked for so far."""
-        with self._lock:
-            return list(dict.values(self))
+        return list(self.made_by_name().values())
 
     def made_by_name(self) -> dict[str, V]:
         """The same by their names."""
         with self._lock:
-            return dict(dict.items(self))
+            below = {name: made for name, made in self._users.items() if made is not None}
+            made = {name: made for name, made in dict.items(self) if name not in self._users}
+            return made | below
 
     def get(self, key: str, default: Any = None) -> Any:
         """The value of `key`, or `default`."""
@@ -138,10 +155,14 @@ class LazyDict(dict[str, V]):
         return self.get(key) is not None
 
     def __len__(self) -> int:
-        return dict.__len__(self) if self._is_whole() else len(self._ask(self._names))
+        return dict.__len__(self) if self._is_whole() else len(self._listed())
 
     def __iter__(self) -> Iterator[str]:
-        return dict.__iter__(self) if self._is_whole() else iter(tuple(self._ask(self._names)))
+        return dict.__iter__(self) if self._is_whole() else iter(self._listed())
+
+    def _listed(self) -> tuple[str, ...]:
+        # Users' own come last, as where everything was made.
+        return tuple(dict.fromkeys((*self._ask(self._names), *self._users)))
 
     def __reversed__(self) -> Iterator[str]:
         return reversed(tuple(self))
@@ -169,11 +190,13 @@ class LazyDict(dict[str, V]):
     def pop(self, key: str, *default: Any) -> Any:
         """Takes a value out of this dict (not out of the file)."""
         self.fill()
+        self._users.pop(key, None)
         return dict.pop(self, key, *default)
 
     def __delitem__(self, key: str) -> None:
         self.fill()
         dict.__delitem__(self, key)
+        self._users.pop(key, None)
 
     def __eq__(self, other: object) -> bool:
         self.fill()

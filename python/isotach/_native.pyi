@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-#: Name, length, whether it can grow, path of its group, number.
-_Dimension = tuple[str, int, bool, str, int]
+#: Name, length, whether it can grow, path of its group.
+_Dimension = tuple[str, int, bool, str]
 #: Registered number, name, parameters.
 _Filter = tuple[int, str, list[int]]
 

@@ -1,4 +1,4 @@
-"""What a file is opened from, in which mode, and what becomes of it in the end."""
+"""What a file is opened from, in which mode, and whether it is the one that was meant."""
 
 from __future__ import annotations
 
@@ -24,19 +24,6 @@ def checked_mode(mode: str, clobber: bool, filename: Any, memory: Any) -> tuple[
     if mode[0] == "a" and not os.path.exists(filename):
         mode = mode.replace("a", "w")
     return mode, bool(clobber)
-
-
-def end(session: _native.Writer, keep: str | None) -> bytes | None:
-    """Commits and closes a file, also of a Dataset that was forgotten; a diskless one is kept."""
-    written = session.close()
-    if keep is not None and written is not None:
-        _native.replace(keep, written)
-    return written
-
-
-def discard(session: _native.Writer, keep: str | None) -> None:
-    """Closes a file that was to take another one's place, and that nobody has said is whole."""
-    session.discard()
 
 
 def kind_of(file: _native.File) -> tuple[str, str]:

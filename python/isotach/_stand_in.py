@@ -12,8 +12,7 @@ from types import ModuleType
 from typing import Any
 
 import isotach
-from isotach import utils
-from isotach._constants import NUMPY_CODES, RESERVED
+from isotach import _netCDF4, utils
 
 #: The release of netCDF4-python whose interface this is: packages choose by it what they call.
 INTERFACE = "1.7.5.1"
@@ -23,24 +22,6 @@ FOLDER = Path(__file__).with_name("replacement")
 _NAME = "netCDF4"
 _TYPES = f"{_NAME}._netCDF4"
 _UTILS = f"{_NAME}.utils"
-#: What only Isotach has: nobody looks for it in netCDF4, and what is missing there must stay so.
-_OWN = frozenset({"cache_statistics", "set_cache_budget", "to_netcdf", "replace_netcdf4"})
-#: netCDF's numbers of types and formats, by NumPy's codes and by name.
-_TYPE_NUMBERS = dict(
-    zip(
-        map(NUMPY_CODES.__getitem__, ["byte", "char", "short", "int", "float", "double"]),
-        range(1, 7),
-        strict=True,
-    )
-) | {"u1": 7, "u2": 8, "u4": 9, "i8": 10, "u8": 11}
-_FORMATS = {
-    "NETCDF3_CLASSIC": 1,
-    "NETCDF4_CLASSIC": 4,
-    "NETCDF4": 3,
-    "NETCDF3_64BIT_OFFSET": 2,
-    "NETCDF3_64BIT_DATA": 5,
-    "NETCDF3_64BIT": 2,
-}
 
 
 def replace_netcdf4() -> None:
@@ -120,37 +101,20 @@ class _Distributions:
 
 
 def _modules() -> dict[str, StandIn]:
-    public = [name for name in isotach.__all__ if name not in _OWN]
-    found = {name: vars(isotach)[name] for name in public if name in vars(isotach)}
+    own = vars(ModuleType(_NAME)).keys() | {"__all__", "__builtins__", "__cached__", "__file__"}
+    found = {name: value for name, value in vars(_netCDF4).items() if name not in own}
     found["__version__"] = INTERFACE
-    helpers = {name: value for name, value in vars(utils).items() if _is_helper(name, value)}
-    listed = [name for name in public if not name.startswith("__")]
-    types = _module(_TYPES, found | helpers | _tables(), listed)
+    helpers = {name: value for name, value in vars(utils).items() if name not in own}
+    types = _module(_TYPES, found, _netCDF4.__all__)
     tools = _module(_UTILS, helpers, [])
-    package = _module(_NAME, found | {"_netCDF4": types, "utils": tools}, listed)
+    public = {name: value for name, value in found.items() if _is_public(name)}
+    package = _module(_NAME, public | {"_netCDF4": types, "utils": tools}, _netCDF4.__all__)
     package.__path__ = []
     return {_NAME: package, _TYPES: types, _UTILS: tools}
 
 
-def _is_helper(name: str, value: Any) -> bool:
-    return getattr(value, "__module__", None) == utils.__name__
-
-
-def _tables() -> dict[str, Any]:
-    """Tables of netCDF4-python's that packages look into."""
-    return {
-        "NC_DISKLESS": 8,
-        "NC_PERSIST": 16384,
-        "_nptonctype": _TYPE_NUMBERS,
-        "_nctonptype": {number: code for code, number in _TYPE_NUMBERS.items()},
-        "_intnptonctype": {c: number for c, number in _TYPE_NUMBERS.items() if c[0] in "iu"},
-        "_supportedtypes": _TYPE_NUMBERS.keys(),
-        "_format_dict": _FORMATS,
-        "_reverse_format_dict": {
-            number: name for name, number in _FORMATS.items() if name != "NETCDF3_64BIT"
-        },
-        "_private_atts": tuple(RESERVED),
-    }
+def _is_public(name: str) -> bool:
+    return name in _netCDF4.__all__ or name.startswith(("__", "NC_"))
 
 
 def _module(name: str, members: dict[str, Any], public: list[str]) -> StandIn:

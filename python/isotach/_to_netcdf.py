@@ -11,7 +11,7 @@ import itertools
 import os
 import posixpath
 import warnings
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any, NamedTuple
 
 import xarray as xr
@@ -24,6 +24,7 @@ from xarray.namedarray.pycompat import is_chunked_array
 
 from isotach import _appending, _native
 from isotach._dataset import Dataset
+from isotach._file_lock import FileLock
 from isotach.xarray_backend import IsotachDataStore
 
 try:
@@ -35,6 +36,8 @@ except ImportError:
 _writers: Any = writers
 _locks: Any = locks
 _IN_MEMORY = "<xarray-in-memory-write>"
+#: Dask's schedulers whose workers are other processes.
+_WORKERS = ("distributed", "multiprocessing")
 _MODES = {"w": "w", "x": "x", "a": "a", "r+": "a"}
 
 
@@ -53,6 +56,8 @@ def to_netcdf(
     invalid_netcdf: bool = False,
     auto_complex: bool = False,
     atomic: bool | None = None,
+    engine: str | None = None,
+    duplicates: str = "warn",
 ) -> Any:
     """Writes a dataset, an array or a tree, as xarray's own `to_netcdf` does.
 
@@ -70,16 +75,24 @@ def to_netcdf(
     one is gone, one that was added to or that was to be overwritten is as before. With mode `"w"` a
     file that is there keeps its name until the new one is whole, so that data may be read lazily
     from the very file that they replace; `atomic=False` replaces it at once, and is refused where
-    this process reads it. The workers of `dask.distributed` write by turns, each for good, and
-    under the file's own name (`atomic=False`).
+    this process reads it. The workers of `dask.distributed`, and Dask's processes, write by turns,
+    each for good, and under the file's own name (`atomic=False`).
 
     With `append_dim`, the data go behind those of a file along that unlimited dimension, in the
     file's types, packing and units of time. All its variables along that dimension must be given;
     those that are not along it may be left out, and must be equal if they are there, but for
     digits that the file does not keep. The file's attributes stay. A file or group without
     variables is written as a new one. `ValueError` says what does not fit, before anything is
-    written.
+    written. Where the coordinate along `append_dim` has values that the file has already,
+    `duplicates` decides: `"warn"` appends them and warns, `"error"` is a `ValueError`, `"allow"`
+    does not look.
+
+    `engine` may be `"isotach"`, for programs that say it where they call xarray's.
     """
+    if engine not in (None, "isotach"):
+        raise ValueError(f"unrecognized engine for isotach.to_netcdf: {engine!r}")
+    if duplicates not in _appending.DUPLICATES:
+        raise ValueError(f"duplicates must be one of {_appending.DUPLICATES}, got {duplicates!r}")
     if mode is None:
         mode = "w" if append_dim is None else "a"
     if mode not in _MODES:
@@ -110,13 +123,16 @@ def to_netcdf(
     if atomic is None and mode == "w" and isinstance(path, (str, os.PathLike)):
         # What is computed later is defined at once, where there is nothing to lose.
         is_late = not compute and not os.path.exists(path)
-        atomic = not is_late and _scheduler(parts) != "distributed"
-    options.update(atomic=bool(atomic), commit_interval=None)
+        atomic = not is_late and _scheduler(parts) not in _WORKERS
+    # Nobody else's changes are dropped where it fails.
+    options.update(atomic=bool(atomic), commit_interval=None, exclusive=True)
     store = _open(path if file is None else None, _MODES[mode], parts, options)
     writer: Any = ArrayWriter()  # type: ignore[no-untyped-call]
     try:
         # All of it is held against the file before anything is changed.
-        plans = [_pieces(store, part, append_dim) for part in parts]
+        plans = []
+        for part in parts:
+            plans.append(_pieces(store, part, append_dim, duplicates))
         for part, pieces in zip(parts, plans, strict=True):
             _add(store.at(part.group), part, pieces, append_dim, writer)
         if store.autoclose:
@@ -132,6 +148,42 @@ def to_netcdf(
         return content
     file.write(content)
     return None
+
+
+def save_mfdataset(
+    datasets: Sequence[xr.Dataset],
+    paths: Sequence[str | os.PathLike[str]],
+    mode: str = "w",
+    format: str | None = None,
+    groups: Sequence[str | None] | None = None,
+    engine: str | None = None,
+    compute: bool = True,
+    **options: Any,
+) -> Any:
+    """Writes each dataset to the file at the path in its place, as xarray's `save_mfdataset` does.
+
+    `groups` are the groups in the files, the root groups by default; all other options are those of
+    `to_netcdf`. The files are written one after the other, each of them whole or not at all; with
+    `compute=False`, one `dask.delayed` object writes them all.
+    """
+    if mode == "w" and len({os.fspath(path) for path in paths}) < len(paths):
+        raise ValueError("cannot use mode='w' when writing multiple datasets to the same path")
+    for dataset in datasets:
+        if not isinstance(dataset, xr.Dataset):
+            raise TypeError(
+                "save_mfdataset only supports writing Dataset objects, received type"
+                f" {type(dataset)}"
+            )
+    groups = [None] * len(datasets) if groups is None else groups
+    if not len(datasets) == len(paths) == len(groups):
+        raise ValueError(
+            "must supply lists of the same length for the datasets, paths and groups arguments to"
+            " save_mfdataset"
+        )
+    options.update(format=format, engine=engine, compute=compute)
+    each = zip(datasets, paths, groups, strict=True)
+    written = [to_netcdf(data, path, mode, group=group, **options) for data, path, group in each]
+    return None if compute else importlib.import_module("dask").delayed(written)
 
 
 class _Part(NamedTuple):
@@ -152,23 +204,25 @@ def _parts(
 ) -> Iterator[_Part]:
     top = posixpath.join("/", group or "")
     if isinstance(data, xr.Dataset):
-        _check_names(data)
+        _check(data, encoding)
         yield _Part(top, data, encoding or {}, _unlimited(data, unlimited))
         return
     if unknown := {*(encoding or {}), *(unlimited or {})} - set(data.groups):
         raise ValueError(f"there are no groups {sorted(unknown)} in the tree")
     for node in data.subtree:
         dataset = node.to_dataset(inherit=inherited or node is data)
-        _check_names(dataset)
+        _check(dataset, (encoding or {}).get(node.path))
         where = posixpath.normpath(posixpath.join(top, node.relative_to(data)))
         growing = _unlimited(dataset, (unlimited or {}).get(node.path))
         yield _Part(where, dataset, (encoding or {}).get(node.path) or {}, growing)
 
 
-def _check_names(dataset: xr.Dataset) -> None:
-    """That names are texts, and attributes of types that files have."""
+def _check(dataset: xr.Dataset, encoding: Mapping[Any, Any] | None) -> None:
+    """That names are texts, attributes of types that files have, and encodings of variables."""
     _writers._validate_dataset_names(dataset)
     _writers._validate_attrs(dataset, "netcdf4")
+    if unknown := [name for name in encoding or () if name not in dataset.variables]:
+        raise KeyError(f"encoding is given for {unknown}, and there are no such variables")
 
 
 def _unlimited(dataset: xr.Dataset, given: Any) -> list[Hashable]:
@@ -204,16 +258,14 @@ def _open(
         return IsotachWritableDataStore(DummyFileManager(dataset))
     path = _normalize_path(path)
     where = _scheduler(parts)
-    if where == "multiprocessing":
-        raise NotImplementedError("Dask's processes have no lock that they could share")
-    if where == "distributed":
+    if where in _WORKERS:
         if options["atomic"]:
             raise NotImplementedError("Dask's workers write a file under its own name only")
         if mode == "x" and os.path.exists(path):
             raise FileExistsError(f"{path} is there already")
         # The workers open the file to write their chunks, one after the other.
         mode = mode.replace("x", "w")
-        lock = _locks.get_write_lock(path)
+        lock = _turns(where, path)
         manager: Any = CachingFileManager(_opened, path, mode=mode, kwargs=options, lock=lock)
         return IsotachWritableDataStore(manager, lock=lock, autoclose=True)
     return IsotachWritableDataStore(DummyFileManager(Dataset(path, mode, **options)))
@@ -224,6 +276,11 @@ def _scheduler(parts: list[_Part]) -> str | None:
     chunked = any(v.chunks is not None for part in parts for v in part.dataset.variables.values())
     scheduler = getattr(_locks, "get_dask_scheduler", None) or _locks._get_scheduler
     return scheduler() if chunked else None
+
+
+def _turns(scheduler: str, path: str) -> Any:
+    """A lock by which workers write the file one after the other."""
+    return FileLock(path) if scheduler == "multiprocessing" else _locks.get_write_lock(path)
 
 
 def _opened(path: str, mode: str, **options: Any) -> Any:
@@ -263,6 +320,11 @@ class IsotachWritableDataStore(NetCDF4DataStore):
     def encode_variable(self, v: xr.Variable, name: Any = None) -> xr.Variable:
         """The variable in the format's types."""
         endian = v.encoding.pop("endian", "native")
+        if endian != "native" and not self.ds._is_netcdf4:
+            raise NotImplementedError(
+                f"variable {name!r}: encoding endian={endian!r} is not for {self.format}, whose"
+                " byte order is always the same"
+            )
         encoded: xr.Variable = super().encode_variable(v)  # type: ignore[no-untyped-call]
         encoded.encoding["endian"] = endian
         return encoded
@@ -337,7 +399,7 @@ def _creatable(encoding: Mapping[Any, Any]) -> dict[Any, Any]:
 
 
 def _pieces(
-    store: IsotachWritableDataStore, part: _Part, append_dim: Hashable | None
+    store: IsotachWritableDataStore, part: _Part, append_dim: Hashable | None, duplicates: str
 ) -> list[_appending.Piece] | None:
     """What goes behind variables that are there; None where all are to be defined."""
     if append_dim is None:
@@ -350,7 +412,9 @@ def _pieces(
         if not isinstance(error.__cause__, KeyError):
             raise
         is_new = True
-    return None if is_new else _appending.plan(store, there, part.dataset, append_dim)
+    if is_new:
+        return None
+    return _appending.plan(store, there, part.dataset, append_dim, duplicates)
 
 
 def _add(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import warnings
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -61,6 +61,7 @@ class Variable(Attributes):
         "_name",
         "_native",
         "_ncstring_attrs__",
+        "_order",
         "_raw_read",
         "_read",
         "_rounds",
@@ -74,6 +75,8 @@ class Variable(Attributes):
     _grp: Any
     _name: str
     _native: Any
+    #: The byte order that was asked for when this process defined it.
+    _order: str | None
     _raw_read: Read | None
     _read: Read | None
     _rounds: bool | None
@@ -93,20 +96,28 @@ class Variable(Attributes):
         dimensions: Any = (),
         *args: Any,
         native: Any = None,
+        options: _defining.VariableOptions | None = None,
         **kwargs: Any,
     ) -> None:
-        """Defines a variable, as `Dataset.createVariable` does."""
+        """Defines a variable, as `Dataset.createVariable` does with the same options."""
         put = object.__setattr__
         put(self, "_writer", None)
         put(self, "_rounds", None)
         put(self, "_write", None)
         put(self, "_cache", None)
+        put(self, "_order", None)
+        put(self, "_type", None)
         settings = grp._settings
         if native is None:
-            options = _defining.variable_options(grp, name, *args, **kwargs)
-            defined = _defining.define_variable(grp, name, datatype, dimensions, options)
+            if options is None:
+                options = _defining.variable_options(grp, name, *args, **kwargs)
+            defined, dtype = _defining.define_variable(grp, name, datatype, dimensions, options)
             native, settings = defined.variable(), DEFAULTS
             put(self, "_writer", defined)
+            put(self, "_order", options.endian)
+            # Until the file is opened again, elements are of the very dtype that was asked for.
+            if dtype is not None:
+                put(self, "_type", (dtype, None, len(dimensions)))
             put(self, "_rounds", options.least_significant_digit is not None)
             if options.chunk_cache:
                 put(self, "_cache", (int(options.chunk_cache), *get_chunk_cache()[1:]))
@@ -119,7 +130,6 @@ class Variable(Attributes):
         put(self, "_attributes", None)
         put(self, "_raw_read", None)
         put(self, "_read", None)
-        put(self, "_type", None)
         put(self, "_expected", None)
         put(self, "_auto_complex", grp.auto_complex)
 
@@ -228,7 +238,44 @@ class Variable(Attributes):
 
     @property
     def _cmptype(self) -> Any:
-        return self._described()[1]
+        return self._described()[1] if self._iscompound else None
+
+    @property
+    def _vltype(self) -> Any:
+        return self._described()[1] if self._isvlen else None
+
+    @property
+    def _enumtype(self) -> Any:
+        return self._described()[1] if self._isenum else None
+
+    # More names that packages use of netCDF4-python's, though they begin with an underscore.
+
+    @property
+    def _grpid(self) -> int:
+        return int(self._grp._grpid)
+
+    @property
+    @_moving.request
+    def _varid(self) -> int:
+        """Its place in its group."""
+        self._check()
+        names: list[str] = self._grp._native.variable_names()
+        return names.index(self._name)
+
+    @property
+    @_moving.request
+    def _nunlimdim(self) -> int:
+        return sum(unlimited for _, _, unlimited, _ in self._native.dimensions())
+
+    @property
+    def _has_lsd(self) -> bool:
+        return self._quantizes()
+
+    def _getname(self) -> str:
+        return self.name
+
+    def _getdims(self) -> tuple[str, ...]:
+        return self.dimensions
 
     # Reading
 
@@ -401,9 +448,11 @@ class Variable(Attributes):
 
     @_moving.request
     def endian(self) -> str:
-        """Byte order in the file: `little`, `big` or `native`."""
+        """Byte order in the file: `little`, `big` or `native`; `native` also of a variable that was
+        defined without one, until the file is opened again.
+        """
         order: str = self._native.storage()[2]
-        return order if self._grp._is_netcdf4 else "native"
+        return self._order or (order if self._grp._is_netcdf4 else "native")
 
     @_moving.request
     def chunking(self) -> str | list[int] | None:
@@ -454,6 +503,9 @@ class Variable(Attributes):
         if write is None:
             write = self._prepared_write()
         write(elem, data)
+
+    def __delitem__(self, elem: Any) -> NoReturn:
+        raise NotImplementedError("Subscript deletion not supported by isotach.Variable")
 
     def _prepared_write(self) -> Write:
         with _changing:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import operator
 import os
 import posixpath
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, TypeVar
 
 import numpy as np
@@ -35,6 +36,12 @@ _SIGNATURES = (b"CDF\x01", b"CDF\x02", b"CDF\x05", b"\x89HDF\r\n\x1a\n")
 _LONGEST_SIGNATURE = 8
 #: What engine netcdf4 takes beside: how it locks, how files are made. Reading asks for none of it.
 _NOT_FOR_READING = frozenset({"format", "clobber", "diskless", "persist", "lock", "autoclose"})
+_FOR_READING = frozenset({"auto_complex", "allow_external", "missing_bytes", "snapshot"})
+_FOR_GROUPS = (
+    _NOT_FOR_READING
+    | _FOR_READING
+    | {"group", *inspect.signature(StoreBackendEntrypoint.open_dataset).parameters}
+)
 #: Objects that xarray knows for strings.
 _STRINGS: Any = create_vlen_dtype(str)  # type: ignore[no-untyped-call]
 
@@ -135,7 +142,10 @@ class IsotachDataStore(AbstractDataStore):
 
     @classmethod
     def open(cls, source: Any, group: str | None = None, **options: Any) -> IsotachDataStore:
-        """A store of a path, bytes, or a file object."""
+        """A store of a path, bytes, or a file object; `options` are those of `isotach.Dataset` for
+        reading.
+        """
+        _check_known("IsotachDataStore.open", options, _FOR_READING)
         if isinstance(source, os.PathLike):
             source = os.fspath(source)
         if isinstance(source, (bytearray, memoryview)):
@@ -281,7 +291,7 @@ class IsotachBackendEntrypoint(BackendEntrypoint):
         """
         if mode != "r":
             raise ValueError(f"mode {mode!r}: engine isotach only reads")
-        _take_unused(unused)
+        _check_known("open_dataset", unused, _NOT_FOR_READING)
         store = _store(
             filename_or_obj, group, auto_complex, allow_external, missing_bytes, snapshot
         )
@@ -298,6 +308,7 @@ class IsotachBackendEntrypoint(BackendEntrypoint):
 
     def open_datatree(self, filename_or_obj: Any, **options: Any) -> DataTree:
         """All groups of a file as a tree."""
+        _check_known("open_datatree", options, _FOR_GROUPS)
         groups = self.open_groups_as_dict(filename_or_obj, **options)
         try:
             tree = DataTree.from_dict(groups)
@@ -321,6 +332,7 @@ class IsotachBackendEntrypoint(BackendEntrypoint):
         **options: Any,
     ) -> dict[str, XarrayDataset]:
         """All groups of a file by path; with `group`, those below it, by path from there."""
+        _check_known("open_groups", options, _FOR_GROUPS)
         for name in _NOT_FOR_READING.intersection(options):
             del options[name]
         store = _store(
@@ -340,10 +352,10 @@ class IsotachBackendEntrypoint(BackendEntrypoint):
             return store.answer(listed)
 
 
-def _take_unused(options: Iterable[str]) -> None:
+def _check_known(function: str, options: Iterable[str], known: Collection[str]) -> None:
     for name in options:
-        if name not in _NOT_FOR_READING:
-            raise TypeError(f"open_dataset() got an unexpected keyword argument {name!r}")
+        if name not in known:
+            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")
 
 
 def _readable(attributes: dict[str, Any]) -> dict[str, Any]:

@@ -211,7 +211,7 @@ impl fmt::Display for ErrorKind {
                 crate::settings::MISSING_BYTES
             ),
             Self::InUse { by } => f.write_str(match by {
-                User::ThisProcess => "is being written by this process already",
+                User::ThisProcess => "is being written by this process already: close it there first",
                 User::OwnReader => {
                     "is open for reading in this process: close it there, or keep it until the new one is closed"
                 }

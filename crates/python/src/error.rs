@@ -4,7 +4,7 @@ use std::io;
 
 use isotach::error::OtherFileReason;
 use isotach::model::selection::SelectionError;
-use isotach::{DefinitionFault, Error, ErrorKind, Fault};
+use isotach::{DefinitionFault, Error, ErrorKind, Fault, User};
 use pyo3::exceptions::{
     PyAttributeError, PyFileNotFoundError, PyIndexError, PyMemoryError, PyOSError,
     PyPermissionError, PyRuntimeError, PyTypeError, PyValueError,
@@ -59,6 +59,17 @@ pub(crate) fn opening(error: &Error) -> PyErr {
             to_python(error)
         }
         _ => with_cause(os_error(HDF_ERROR, "NetCDF: HDF error", error), error),
+    }
+}
+
+/// Errors while a file is created: as netCDF4-python has it, one that somebody writes may not be replaced.
+pub(crate) fn creating(error: &Error) -> PyErr {
+    match &error.kind {
+        ErrorKind::InUse { by } if !matches!(by, User::OwnReader) => {
+            let number = rustix::io::Errno::ACCESS.raw_os_error();
+            PyPermissionError::new_err((number, error.kind.to_string(), error.file.to_string()))
+        }
+        _ => opening(error),
     }
 }
 

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use super::group::NativeGroupWriter;
-use crate::error::{opening, to_python};
+use crate::error::{creating, opening, to_python};
 use crate::file::{Folders, NativeFile, read_options};
 
 /// A file that is open for writing.
@@ -55,7 +55,7 @@ pub(crate) fn create(
             options.create(&path)
         }
     });
-    Ok(NativeWriter { writer: created.map_err(|error| opening(&error))? })
+    Ok(NativeWriter { writer: created.map_err(|error| creating(&error))? })
 }
 
 /// Opens a local file for changing it, or a copy in memory of a file's bytes under that name. Changes
