@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from isotach._conversions import _nc3tonc4, _nc4tonc3, nc3tonc4, nc4tonc3, ncinfo
 from isotach._group_members import GroupMembers
 from isotach._reading import _same
 from isotach._variable import _find_dimension
