@@ -243,7 +243,7 @@ def test_trees(tmp_path):
     with isotach.Dataset(ours) as file:
         assert "sea" in file.groups["elsewhere"].variables
         assert list(file.groups["elsewhere"].groups) == ["deep"]
-    with pytest.raises(ValueError, match="no groups"):
+    with pytest.raises(ValueError, match=r"unexpected .* group name"):
         isotach.to_netcdf(tree, ours, encoding={"/nowhere": {}})
     with pytest.raises(ValueError, match="NETCDF4 only"):
         isotach.to_netcdf(tree, ours, format="NETCDF3_CLASSIC")
@@ -592,7 +592,7 @@ def test_other_errors(tmp_path):
         isotach.to_netcdf(a_dataset(), path, "w", append_dim="time")
     with pytest.raises(ValueError, match="mode must be"):
         isotach.to_netcdf(a_dataset(), path, "z")
-    with pytest.raises(NotImplementedError, match="without a path"):
+    with pytest.raises(NotImplementedError, match="without a path, in isotach"):
         isotach.to_netcdf(a_dataset(), compute=False)
     with pytest.raises(ValueError, match="without a path"):
         isotach.to_netcdf(a_dataset(), mode="a")

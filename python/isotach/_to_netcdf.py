@@ -106,7 +106,9 @@ def to_netcdf(
         if mode != "w" or atomic is not None:
             raise ValueError("without a path, mode is 'w' and atomic says nothing")
         if not compute:
-            raise NotImplementedError("without a path, to_netcdf() with compute=False is not there")
+            raise NotImplementedError(
+                "to_netcdf() with compute=False is not yet implemented without a path, in isotach"
+            )
     if atomic and mode != "w":
         raise ValueError("atomic goes with mode 'w'")
     if isinstance(data, xr.DataArray):
@@ -207,8 +209,9 @@ def _parts(
         _check(data, encoding)
         yield _Part(top, data, encoding or {}, _unlimited(data, unlimited))
         return
-    if unknown := {*(encoding or {}), *(unlimited or {})} - set(data.groups):
-        raise ValueError(f"there are no groups {sorted(unknown)} in the tree")
+    for option, given in (("encoding", encoding), ("unlimited_dims", unlimited)):
+        if unknown := set(given or ()) - set(data.groups):
+            raise ValueError(f"unexpected {option} group name(s) provided: {unknown}")
     for node in data.subtree:
         dataset = node.to_dataset(inherit=inherited or node is data)
         _check(dataset, (encoding or {}).get(node.path))
@@ -233,7 +236,7 @@ def _unlimited(dataset: xr.Dataset, given: Any) -> list[Hashable]:
     several = isinstance(given, Iterable) and not isinstance(given, str)
     names = set(given) if several else {given}
     if unknown := names - set(dataset.dims):
-        where = "dataset.encoding" if is_kept else "unlimited_dims"
+        where = "dataset.encoding" if is_kept else "unlimited_dims-kwarg"
         told = f"Unlimited dimension(s) {unknown!r} declared in {where!r} are not in the dataset"
         if not is_kept:
             raise ValueError(told)
