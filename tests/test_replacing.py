@@ -434,3 +434,17 @@ def test_dask_processes_read_the_old_file_or_none(tmp_path, is_replaced):
                 lazy.w.values  # noqa: B018
         else:
             np.testing.assert_array_equal(lazy.w.values, values())
+
+
+def test_types_that_are_kept_do_not_keep_the_file_open(tmp_path):
+    path = tmp_path / "file.nc"
+    with isotach.Dataset(path, "w") as dataset:
+        of = dataset.createGroup("a").createEnumType("i1", "word", {"no": 0})
+        dataset["a"].createVariable("v", of, ())
+    with isotach.Dataset(path) as dataset:
+        kept = [dataset["a"].enumtypes["word"], dataset["a/v"].datatype]
+    with isotach.Dataset(path, "w") as dataset:
+        dataset.title = "new"
+    with netCDF4.Dataset(path) as dataset:
+        assert dataset.title == "new"
+    assert [user.enum_dict for user in kept] == [{"no": 0}] * 2

@@ -68,6 +68,7 @@ class Dataset(GroupMembers):
     _ending: Any
     _epoch: int
     _file: Any
+    #: Gives groups their numbers. All groups of an open file have it, and no others.
     _group_numbers: Iterator[int]
     _groups: LazyDict[Group]
     #: A number that no other open group has.

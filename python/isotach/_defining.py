@@ -122,7 +122,7 @@ def type_name(group: GroupMembers, user: Any) -> TypeName:
     """A user-defined type: where it was defined, or what has its name here or above."""
     *_, root = _with_parents(group)
     home = user._home
-    if home is not None and home[0] is group._file:
+    if home is not None and home[0] is group._group_numbers:
         defined: Any = root if home[1] == "/" else root[home[1]]
         if defined._writing().has_type(user.name):
             return defined._writing(), user.name

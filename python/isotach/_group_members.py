@@ -32,6 +32,7 @@ class GroupMembers(Attributes):
         _dimensions: dict[str, Dimension] | None
         _dimensions_seen: int | None
         _file: Any
+        _group_numbers: Iterator[int]
         _groups: LazyDict[Group]
         _path: str
         _session: Any
@@ -133,7 +134,8 @@ class GroupMembers(Attributes):
     def _types_of(self, kind: type[Any]) -> dict[str, Any]:
         found, now = self._types, self._revision(TYPES)
         if found is None or (now is not None and now != self._types_seen):
-            found = [user_type(described, file=self._file) for described in self._native.types()]
+            of = self._group_numbers
+            found = [user_type(described, file=of) for described in self._native.types()]
             object.__setattr__(self, "_types", found)
             object.__setattr__(self, "_types_seen", now)
         return {user.name: user for user in found or () if isinstance(user, kind)}

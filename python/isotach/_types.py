@@ -104,7 +104,8 @@ def user_type(described: dict[str, Any], order: Order = "=", file: Any = None) -
     """The class's instance for a type as the native part describes it.
 
     None for opaque and foreign ones, for which netCDF4-python has no class. `order` is NumPy's
-    sign for the byte order of a variable's numbers, `file` the native file.
+    sign for the byte order of a variable's numbers, `file` what stands for the dataset: a type that
+    is kept does not keep the file open.
     """
     name = described["name"]
     found: Any = None
@@ -122,8 +123,8 @@ def user_type(described: dict[str, Any], order: Order = "=", file: Any = None) -
 
 
 def _home(group: Any) -> tuple[Any, str] | None:
-    """The file and the path of the group that defines a type."""
-    return None if group is None else (group._file, group.path)
+    """What stands for the dataset, and the path of the group that defines a type."""
+    return None if group is None else (group._group_numbers, group.path)
 
 
 def _aligned(dtype: np.dtype[Any]) -> np.dtype[Any]:

@@ -210,7 +210,7 @@ class Variable(Attributes):
 
     def _describe(self) -> tuple[Any, Any, int]:
         native: _native.Variable = self._native
-        dtype, user = element_type(native, self._grp._is_netcdf4, self._grp._file)
+        dtype, user = element_type(native, self._grp._is_netcdf4, self._grp._group_numbers)
         found = (dtype, user, len(native.dimension_names()))
         if self._expected is not None and found[::2] != self._expected[::2]:
             raise RuntimeError(
