@@ -15,8 +15,8 @@ VARIABLE = (
 )
 #: Folders and processes.
 OWN = re.compile(r"/\S{,40}/Rtmp\S{,80}|pid\d+")
-#: NCO looks for its separator in an attribute's text and on behind its end, in memory that is not its
-#: own: whether it takes the longer one is chance.
+#: NCO looks for its separator in an attribute's text and on behind its end, in memory that is not
+#: its own: whether it takes the longer one is chance.
 SEPARATOR = re.compile(r'separator="\*(\|\*)?"')
 #: What HDF5 says beside the original where programs have threads.
 HDF5 = re.compile(r"HDF5-DIAG: |  #\d{3}: | {4}m(ajor|inor): ")
