@@ -27,12 +27,13 @@ default_fillvals: dict[str, str | int | float] = {
     "c16": 15.0 * 2.0**119,
 }
 
-#: NumPy's codes of netCDF's own types, by CDL's words.
+#: NumPy's codes of netCDF's own types by CDL's words, and of HDF5's floats of two bytes.
 NUMPY_CODES = {
     "byte": "i1",
     "char": "S1",
     "short": "i2",
     "int": "i4",
+    "float16": "f2",
     "float": "f4",
     "double": "f8",
     "ubyte": "u1",

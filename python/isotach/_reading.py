@@ -167,7 +167,8 @@ def _mask_rule(variable: Variable) -> tuple[MaskRule, Any, Any, list[str]]:
     dtype = variable.dtype
     native = dtype.newbyteorder("=")
     unsigned = variable.scale and _unsigned(variable)
-    code = native.str[1:].replace("i", "u") if unsigned else native.str[1:]
+    kind = native.str[1:]
+    code = kind.replace("i", "u") if unsigned else kind
 
     def cast(name: str) -> Any:
         values = _safely_cast(variable, name, dtype, complaints)
@@ -175,12 +176,14 @@ def _mask_rule(variable: Variable) -> tuple[MaskRule, Any, Any, list[str]]:
 
     missing, fill = cast("missing_value"), cast("_FillValue")
     no_values = np.empty(0, code)
-    default = np.array([default_fillvals[dtype.str[1:]]], native).view(code)
+    # NumPy's half precision cannot hold netCDF's.
+    default = np.array([default_fillvals[kind]] if kind in default_fillvals else [], native)
+    default_fill = default.view(code)[0] if default.size else np.array(np.nan, native)[()]
     if fill is not None:
-        other_fill = fill[0] if fill.size else default[0]
+        other_fill = fill[0] if fill.size else default_fill
     else:
-        fill = no_values if unsigned or _byte_without_fill(variable) else default
-        other_fill = default[0]
+        fill = no_values if unsigned or _byte_without_fill(variable) else default.view(code)
+        other_fill = default_fill
     minimum, maximum = _valid_range(variable, cast) if dtype.kind != "S" else (None, None)
     rule = MaskRule(
         code,

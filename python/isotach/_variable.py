@@ -559,7 +559,7 @@ class Variable(Attributes):
             lines.append(f"path = {self._grp.path}")
         lines.append(f"unlimited dimensions: {', '.join(unlimited)}")
         lines.append(f"current shape = {self.shape!r}")
-        # Types that netCDF lacks, such as floats of two bytes, are bytes without a default.
+        # Types that netCDF lacks are bytes without a default.
         if user is None and dtype is not str and dtype.kind not in "cV":
             lines.append(self._filling(dtype.str[1:]))
         return "\n".join(lines)
@@ -569,6 +569,8 @@ class Variable(Attributes):
             return "filling off"
         if "_FillValue" in self._all():
             return "filling on"
+        if code not in default_fillvals:
+            return "filling on, no default _FillValue"
         use = "ignored" if code in ("i1", "u1") else "used"
         return f"filling on, default _FillValue of {default_fillvals[code]} {use}"
 

@@ -217,7 +217,7 @@ def _unmasker(variable: Variable, dtype: np.dtype[Any]) -> _Change:
             return data.data
         value = fill if missing is None else missing
         if value is None:
-            value = default_fillvals[dtype.str[1:]]
+            value = _default_fill(dtype)
         if missing is not None and np.ndim(missing):
             raise RuntimeError(
                 "cannot assign fill_value for masked array when missing_value attribute is not a"
@@ -228,6 +228,15 @@ def _unmasker(variable: Variable, dtype: np.dtype[Any]) -> _Change:
         return data.filled(value)
 
     return unmask
+
+
+def _default_fill(dtype: np.dtype[Any]) -> Any:
+    code = dtype.str[1:]
+    if code not in default_fillvals:
+        raise ValueError(
+            f"{dtype} has no default fill value: masked elements need a _FillValue or missing_value"
+        )
+    return default_fillvals[code]
 
 
 def _putter(variable: Variable) -> Callable[[_native.Place, Any], None]:

@@ -116,7 +116,7 @@ unsafe fn gather(data_type: &DataType, from: *const u8, cells: &Cells) -> Outcom
             },
         },
         // SAFETY: the caller's promise.
-        DataType::Atomic(_) | DataType::Foreign(_) => unsafe {
+        DataType::Atomic(_) | DataType::SmallFloat(_) | DataType::Foreign(_) => unsafe {
             gather_plain(data_type, from, cells)
         },
     }
@@ -153,7 +153,7 @@ unsafe fn scatter(data_type: &DataType, values: &Values, to: *mut u8, cells: &Ce
     }
     let class = match data_type {
         DataType::User(user) => Some(&user.class),
-        DataType::Atomic(_) | DataType::Foreign(_) => None,
+        DataType::Atomic(_) | DataType::SmallFloat(_) | DataType::Foreign(_) => None,
     };
     match (values, class) {
         (Values::String(strings), None) if data_type.atomic() == Some(Atomic::String) => {

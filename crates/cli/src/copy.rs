@@ -6,7 +6,9 @@ use std::path::Path;
 
 use clap::Args;
 use isotach::model::selection::Selection;
-use isotach::{Copied, CreateOptions, CutChunks, EditOptions, File, Format, Group, Overwrite};
+use isotach::{
+    Copied, CreateOptions, CutChunks, EditOptions, File, Format, Group, Overwrite, Widened,
+};
 
 use crate::error::{CliError, Result};
 use crate::generate::Kind;
@@ -104,6 +106,12 @@ fn tell(copied: &Copied) {
         let bytes = asked.iter().fold(*element_bytes, |bytes, &len| bytes.saturating_mul(len));
         let (asked, used, bytes) = (size::by(asked), size::by(used), size::shown(bytes));
         eprintln!("isotach: note: {path}: chunks of {used}, not {asked} ({bytes})");
+    }
+    for Widened { path, from, to } in &copied.widened {
+        eprintln!(
+            "isotach: note: {path}: {from} becomes {}, as this kind of file has none",
+            to.name()
+        );
     }
     for left_out in &copied.left_out {
         eprintln!("isotach: left out {}: {}", left_out.path, left_out.reason.kind);

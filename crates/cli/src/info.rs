@@ -40,6 +40,8 @@ pub(crate) struct InfoOptions {
 struct Row {
     name: String,
     type_name: String,
+    /// What its numbers are where the type does not say so.
+    number_name: Option<&'static str>,
     dimensions: Vec<Dimension>,
     shape: Vec<u64>,
     kind: &'static str,
@@ -162,6 +164,7 @@ impl Row {
         Ok(Self {
             name: variable.name().to_owned(),
             type_name: variable.data_type().name().to_owned(),
+            number_name: variable.number_name().readable()?.flatten(),
             shape: dimensions.iter().map(Dimension::len).collect::<isotach::Result<_>>()?,
             dimensions,
             kind,
@@ -190,7 +193,10 @@ impl Row {
         let dimensions: Vec<&str> = self.dimensions.iter().map(Dimension::name).collect();
         [
             self.name.clone(),
-            self.type_name.clone(),
+            match self.number_name {
+                Some(number) => format!("{} ({number})", self.type_name),
+                None => self.type_name.clone(),
+            },
             dimensions.join(", "),
             size::by(&self.shape),
             storage,
@@ -207,6 +213,7 @@ impl Row {
         json!({
             "name": self.name,
             "type": self.type_name,
+            "number": self.number_name,
             "dimensions": self.dimensions.iter().map(Dimension::path).collect::<Vec<_>>(),
             "shape": self.shape,
             "storage": self.kind,

@@ -41,7 +41,7 @@ pub mod write;
 mod writer;
 
 pub use attribute::Attribute;
-pub use copy::{Copied, CopyOptions, CutChunks, Gap, copy};
+pub use copy::{Copied, CopyOptions, CutChunks, Gap, Widened, copy};
 pub use dimension::Dimension;
 pub use error::{DefinitionFault, Error, ErrorKind, Result, User};
 pub use fault::{Fault, Readable};

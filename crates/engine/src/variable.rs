@@ -4,8 +4,9 @@ use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 use isotach_model::convert::{Number, RangeReport};
+use isotach_model::data_type::COMPLEX_DIMENSIONS;
 use isotach_model::selection::Selection;
-use isotach_model::{DataType, Values};
+use isotach_model::{Complex, DataType, Values};
 
 use crate::attribute::Attribute;
 use crate::dimension::Dimension;
@@ -101,6 +102,27 @@ impl Variable {
         self.mapping.data_type()
     }
 
+    /// The complex number that an element is, or that two along the last dimension are: a compound of two floats
+    /// called r and i, or floats along a last dimension of length 2 called `_pfnc_complex`, `complex` or `ri`.
+    pub fn complex(&self) -> Result<Option<Complex>> {
+        match self.data_type() {
+            DataType::User(user) => Ok(user.complex()),
+            DataType::Atomic(part) => {
+                let dimensions = self.dimensions()?;
+                let Some(last) = dimensions.last() else { return Ok(None) };
+                let is_pair = COMPLEX_DIMENSIONS.contains(&last.name()) && last.len()? == 2;
+                Ok(Complex::of(*part).filter(|_| is_pair))
+            }
+            DataType::SmallFloat(_) | DataType::Foreign(_) => Ok(None),
+        }
+    }
+
+    /// The name of its numbers where netCDF has none: `float16`, `bfloat16`, `complex64`, `complex128`.
+    pub fn number_name(&self) -> Result<Option<&'static str>> {
+        let complex = self.complex()?.map(Complex::name);
+        Ok(complex.or_else(|| self.data_type().number_name()))
+    }
+
     /// Its dimensions, outermost first.
     pub fn dimensions(&self) -> Result<Arc<[Dimension]>> {
         self.mapping.dimensions()
@@ -148,9 +170,7 @@ impl Variable {
         self.array()?.read(selection)
     }
 
-    /// The selected elements into `into`, each as it is stored but in this machine's byte order:
-    /// `element_count * stored element size` bytes. Only for types without strings or sequences.
-    /// Gives `into` back, written.
+    /// The selected elements into `into`, each as this machine has it; see [`Array::read_native_into`].
     pub fn read_native_into<'m>(
         &self,
         selection: &Selection,

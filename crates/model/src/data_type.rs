@@ -1,18 +1,24 @@
 //! Data types as the netCDF data model tells them.
 
+mod complex;
 mod define;
 pub mod layout;
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+pub use complex::{COMPLEX_DIMENSIONS, Complex};
 pub use define::DefinitionFault;
+
+use crate::stored::FloatFormat;
 
 /// The type of a variable, an attribute, or a part of a user-defined type.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DataType {
     /// One of netCDF's own types.
     Atomic(Atomic),
+    /// A float of one or two bytes, such as float16 and bfloat16. netCDF has none: it is shown as a float.
+    SmallFloat(FloatFormat),
     /// A type that the file defines.
     User(Arc<UserType>),
     /// What netCDF cannot say (references, bit fields, odd floats): readable as raw bytes.
@@ -142,6 +148,7 @@ impl DataType {
     pub fn name(&self) -> &str {
         match self {
             Self::Atomic(atomic) => atomic.name(),
+            Self::SmallFloat(_) => Atomic::Float.name(),
             Self::User(user) => &user.name,
             Self::Foreign(foreign) => &foreign.description,
         }
@@ -158,16 +165,17 @@ impl DataType {
     /// True where netCDF has no name for the type, or for a part of it.
     pub fn is_foreign(&self) -> bool {
         match self {
-            Self::Atomic(_) => false,
+            Self::Atomic(_) | Self::SmallFloat(_) => false,
             Self::User(user) => user.is_foreign(),
             Self::Foreign(_) => true,
         }
     }
 
-    /// The atomic type where it is one.
+    /// The atomic type where it is one; that of a small float is [`Atomic::Float`].
     pub fn atomic(&self) -> Option<Atomic> {
         match self {
             Self::Atomic(atomic) => Some(*atomic),
+            Self::SmallFloat(_) => Some(Atomic::Float),
             _ => None,
         }
     }

@@ -44,11 +44,14 @@ pub fn default_fill(atomic: Atomic) -> Values {
     }
 }
 
-/// The same of any type: an enumeration has its base's, and other types that a user defines have
-/// none.
+/// The same of any type: an enumeration has its base's; floats of two bytes that do not hold it, and other
+/// types that a user defines, have none.
 pub fn default_fill_of(data_type: &DataType) -> Option<Values> {
     match data_type {
         DataType::Atomic(atomic) => Some(default_fill(*atomic)),
+        DataType::SmallFloat(format) => {
+            format.holds(FLOAT.into()).then(|| default_fill(Atomic::Float))
+        }
         DataType::User(user) => match user.class {
             UserClass::Enum { base, .. } => Some(default_fill(base)),
             UserClass::Opaque | UserClass::Vlen(_) | UserClass::Compound(_) => None,

@@ -17,13 +17,15 @@ pub mod stored;
 pub mod values;
 
 pub use convert::{ConvertError, Misfit, RangeReport, Rules, convert};
-pub use data_type::{Atomic, DataType, DefinitionFault, Field, ForeignType, UserClass, UserType};
+pub use data_type::{
+    Atomic, Complex, DataType, DefinitionFault, Field, ForeignType, UserClass, UserType,
+};
 pub use names::NameFault;
 pub use number::Number;
 pub use quantize::{Quantization, QuantizeFault};
 pub use selection::{Axis, Index, Indexed, Selection, SelectionError, parse_indices};
 pub use stored::{
-    DecodeError, EncodeError, Heap, HeapWriter, NativeOrder, NoHeap, PartialFloat, PartialInt,
-    StoredMember, StoredType,
+    DecodeError, EncodeError, FloatFormat, Heap, HeapWriter, NativeOrder, NoHeap, PartialFloat,
+    PartialInt, StoredMember, StoredType,
 };
 pub use values::{Kind, Values};

@@ -8,11 +8,12 @@ mod decode;
 mod encode;
 #[cfg(test)]
 mod encode_tests;
+mod native_form;
 mod native_order;
 mod partial_float;
 mod partial_int;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use crate::Atomic;
 
@@ -29,7 +30,7 @@ pub enum StoredType {
     UInt { size: usize, big_endian: bool },
     /// An integer that does not use all bits of its bytes.
     PartialInt(PartialInt),
-    /// A float of 4 or 8 bytes whose bits are not those of an IEEE float.
+    /// A float whose bits are not those of an IEEE float of 4 or 8 bytes.
     PartialFloat(PartialFloat),
     /// An IEEE float of 4 or 8 bytes.
     Float { size: usize, big_endian: bool },
@@ -62,14 +63,22 @@ pub struct PartialInt {
     pub precision: u32,
 }
 
-/// A float of 4 or 8 bytes with sign, exponent and mantissa at places of its own. The mantissa has a one before
-/// it that is not stored, but for the lowest exponent; the highest exponent is that of infinity and of what is
-/// no number. It is shown as an IEEE float of as many bytes.
+/// A float of 1, 2, 4 or 8 bytes as [`FloatFormat`] says, in a byte order. It is shown as an IEEE float of as
+/// many bytes, of 4 where it has fewer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct PartialFloat {
-    pub size: usize,
+    pub format: FloatFormat,
     pub big_endian: bool,
+}
+
+/// Where sign, exponent and mantissa of a float are among the bits of its bytes. The mantissa has a one before it
+/// that is not stored, but for the lowest exponent; the highest exponent is that of infinity and of what is no
+/// number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct FloatFormat {
+    pub size: usize,
     /// Bit of the sign.
     pub sign: u32,
     /// Lowest bit and count of bits.
@@ -131,7 +140,7 @@ impl StoredType {
         match self {
             Self::Char => 1,
             Self::PartialInt(integer) => integer.size,
-            Self::PartialFloat(float) => float.size,
+            Self::PartialFloat(float) => float.format.size,
             Self::Int { size, .. }
             | Self::UInt { size, .. }
             | Self::Float { size, .. }
@@ -151,12 +160,9 @@ impl StoredType {
             Self::Int { size, .. } => (*size, true),
             Self::UInt { size, .. } => (*size, false),
             Self::PartialInt(integer) => (integer.size, integer.signed),
-            Self::PartialFloat(PartialFloat { size: 4, .. }) | Self::Float { size: 4, .. } => {
-                return Some(Atomic::Float);
-            }
-            Self::PartialFloat(PartialFloat { size: 8, .. }) | Self::Float { size: 8, .. } => {
-                return Some(Atomic::Double);
-            }
+            Self::PartialFloat(float) => return float.whole().number(),
+            Self::Float { size: 4, .. } => return Some(Atomic::Float),
+            Self::Float { size: 8, .. } => return Some(Atomic::Double),
             _ => return None,
         };
         Some(match (size, signed) {

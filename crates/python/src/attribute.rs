@@ -40,7 +40,7 @@ fn shown<'py>(
             }
         }
         values => {
-            let array = to_array(py, values)?;
+            let array = to_array(py, values, attribute.data_type())?;
             if attribute.len() == 1 { array.get_item(0) } else { Ok(array) }
         }
     }

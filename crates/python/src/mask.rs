@@ -4,6 +4,7 @@
 //! it here, in one pass over the new array while its bytes are still in the processor's cache.
 
 use bytemuck::Pod;
+use isotach::model::{FloatFormat, PartialFloat};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -23,6 +24,7 @@ enum Rule {
     U32(Tests<u32>),
     I64(Tests<i64>),
     U64(Tests<u64>),
+    F16(Tests<f32>),
     F32(Tests<f32>),
     F64(Tests<f64>),
 }
@@ -52,6 +54,7 @@ macro_rules! with_tests {
             Rule::U32($tests) => $then,
             Rule::I64($tests) => $then,
             Rule::U64($tests) => $then,
+            Rule::F16($tests) => $then,
             Rule::F32($tests) => $then,
             Rule::F64($tests) => $then,
         }
@@ -80,6 +83,10 @@ impl MaskRule {
             "u4" => Rule::U32(Tests::new(parts)?),
             "i8" => Rule::I64(Tests::new(parts)?),
             "u8" => Rule::U64(Tests::new(parts)?),
+            "f2" => {
+                let singles = parts.map(singles);
+                Rule::F16(Tests::new(singles.each_ref().map(|part| bytemuck::cast_slice(part)))?)
+            }
             "f4" => Rule::F32(Tests::new(parts)?),
             "f8" => Rule::F64(Tests::new(parts)?),
             _ => return Err(PyValueError::new_err(format!("{code} is no type of numbers"))),
@@ -92,7 +99,7 @@ impl MaskRule {
     pub(crate) fn element_size(&self) -> usize {
         match &self.0 {
             Rule::I8(_) | Rule::U8(_) => 1,
-            Rule::I16(_) | Rule::U16(_) => 2,
+            Rule::I16(_) | Rule::U16(_) | Rule::F16(_) => 2,
             Rule::I32(_) | Rule::U32(_) | Rule::F32(_) => 4,
             Rule::I64(_) | Rule::U64(_) | Rule::F64(_) => 8,
         }
@@ -100,17 +107,26 @@ impl MaskRule {
 
     /// Whether any of the elements, whose memory is `bytes`, is missing.
     pub(crate) fn find(&self, bytes: &[u8]) -> Option<Found<'_>> {
+        let widened = self.widened(bytes);
+        let bytes = widened.as_deref().map_or(bytes, bytemuck::cast_slice);
         with_tests!(&self.0, tests => {
             let elements = bytemuck::try_cast_slice(bytes).ok()?;
             let missing = tests.any_missing(elements);
             (missing || tests.any_other(elements)).then_some(Found { rule: self, missing })
         })
     }
+
+    /// Halves, which Rust does not compare, as numbers of its own.
+    fn widened(&self, bytes: &[u8]) -> Option<Vec<f32>> {
+        matches!(self.0, Rule::F16(_)).then(|| singles(bytes))
+    }
 }
 
 impl Found<'_> {
     /// The mask of `bytes`, a 1 for each missing element.
     pub(crate) fn mask(&self, bytes: &[u8]) -> Vec<u8> {
+        let widened = self.rule.widened(bytes);
+        let bytes = widened.as_deref().map_or(bytes, bytemuck::cast_slice);
         with_tests!(&self.rule.0, tests => {
             let elements = bytemuck::try_cast_slice(bytes).unwrap_or_default();
             let mut mask = vec![0; elements.len()];
@@ -154,6 +170,12 @@ impl<T: Pod + PartialOrd> Tests<T> {
             mark(elements, mask, |element| element > maximum);
         }
     }
+}
+
+/// Halves in the machine's byte order as singles.
+fn singles(halves: &[u8]) -> Vec<f32> {
+    let half = PartialFloat { format: FloatFormat::HALF, big_endian: cfg!(target_endian = "big") };
+    bytemuck::pod_collect_to_vec(&half.unpacked(halves))
 }
 
 fn numbers<T: Pod>(bytes: &[u8]) -> PyResult<Vec<T>> {

@@ -1,17 +1,17 @@
 //! Data types as Python sees them: NumPy dtypes, and descriptions of user-defined types.
 
-use isotach::model::{DataType, StoredType, UserClass, UserType};
+use isotach::model::{DataType, FloatFormat, StoredType, UserClass, UserType};
 use numpy::PyArrayDescr;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
-/// NumPy's dtype for one element as the engine hands it over: the stored layout in native byte
-/// order. `None` for types with strings or sequences, which become Python objects.
+/// NumPy's dtype for one element as the engine hands it over, in native form. `None` for types with strings or sequences, which become Python objects.
 pub(crate) fn dtype<'py>(
     py: Python<'py>,
     stored: &StoredType,
 ) -> PyResult<Option<Bound<'py, PyArrayDescr>>> {
-    let plain = match stored {
+    let native = stored.native();
+    let plain = match native {
         StoredType::Int { size: 2, .. } => Some(numpy::dtype::<i16>(py)),
         StoredType::Int { size: 4, .. } => Some(numpy::dtype::<i32>(py)),
         StoredType::Float { size: 4, .. } => Some(numpy::dtype::<f32>(py)),
@@ -21,7 +21,7 @@ pub(crate) fn dtype<'py>(
     if plain.is_some() {
         return Ok(plain);
     }
-    match specification(py, stored)? {
+    match specification(py, &native)? {
         Some(specification) => PyArrayDescr::new(py, specification).map(Some),
         None => Ok(None),
     }
@@ -36,7 +36,7 @@ fn specification<'py>(py: Python<'py>, stored: &StoredType) -> PyResult<Option<B
             format!("={}{}", if integer.signed { 'i' } else { 'u' }, integer.size)
         }
         StoredType::Float { size, .. } => format!("=f{size}"),
-        StoredType::PartialFloat(float) => format!("=f{}", float.size),
+        StoredType::PartialFloat(float) => format!("=f{}", float.format.size),
         StoredType::Char => "S1".to_owned(),
         StoredType::Bytes { size, .. } => format!("V{size}"),
         StoredType::FixedString { .. }
@@ -68,10 +68,15 @@ fn specification<'py>(py: Python<'py>, stored: &StoredType) -> PyResult<Option<B
     Ok(Some(code.into_pyobject(py)?.into_any()))
 }
 
-/// A data type for the Python classes: CDL's word for netCDF's own types, a dict for others.
+/// A data type for the Python classes: CDL's word for netCDF's own types, `float16`, a dict for others.
 pub(crate) fn describe<'py>(py: Python<'py>, data_type: &DataType) -> PyResult<Bound<'py, PyAny>> {
     match data_type {
         DataType::Atomic(atomic) => Ok(atomic.name().into_pyobject(py)?.into_any()),
+        // NumPy has one of them; the others are numbers of its single precision.
+        DataType::SmallFloat(format) => {
+            let word = if *format == FloatFormat::HALF { format.name() } else { data_type.name() };
+            Ok(word.into_pyobject(py)?.into_any())
+        }
         DataType::User(user) => Ok(describe_user(py, user)?.into_any()),
         DataType::Foreign(foreign) => {
             let out = PyDict::new(py);

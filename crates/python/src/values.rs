@@ -1,12 +1,16 @@
 //! The engine's values as NumPy arrays: numbers as they are, strings and sequences as objects.
 
-use isotach::model::Values;
+use isotach::model::{DataType, FloatFormat, UserClass, Values};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PySlice, PyString};
 
-/// A one-dimensional array with all elements.
-pub(crate) fn to_array<'py>(py: Python<'py>, values: Values) -> PyResult<Bound<'py, PyAny>> {
+/// A one-dimensional array with all elements, which are of the type.
+pub(crate) fn to_array<'py>(
+    py: Python<'py>,
+    values: Values,
+    data_type: &DataType,
+) -> PyResult<Bound<'py, PyAny>> {
     Ok(match values {
         Values::I8(numbers) => numbers.into_pyarray(py).into_any(),
         Values::U8(numbers) => numbers.into_pyarray(py).into_any(),
@@ -16,6 +20,9 @@ pub(crate) fn to_array<'py>(py: Python<'py>, values: Values) -> PyResult<Bound<'
         Values::U32(numbers) => numbers.into_pyarray(py).into_any(),
         Values::I64(numbers) => numbers.into_pyarray(py).into_any(),
         Values::U64(numbers) => numbers.into_pyarray(py).into_any(),
+        Values::F32(numbers) if *data_type == DataType::SmallFloat(FloatFormat::HALF) => {
+            numbers.into_pyarray(py).call_method1("astype", ("f2",))?
+        }
         Values::F32(numbers) => numbers.into_pyarray(py).into_any(),
         Values::F64(numbers) => numbers.into_pyarray(py).into_any(),
         Values::Char(bytes) => viewed(bytes.into_pyarray(py), "S1")?,
@@ -27,17 +34,25 @@ pub(crate) fn to_array<'py>(py: Python<'py>, values: Values) -> PyResult<Bound<'
             objects.collect::<Vec<Py<PyAny>>>().into_pyarray(py).into_any()
         }
         Values::Sequence(sequences) => {
-            let arrays = sequences.into_iter().map(|sequence| Ok(to_array(py, sequence)?.unbind()));
+            let base = match data_type {
+                DataType::User(user) => match &user.class {
+                    UserClass::Vlen(base) => base,
+                    _ => data_type,
+                },
+                _ => data_type,
+            };
+            let array = |sequence| Ok(to_array(py, sequence, base)?.unbind());
+            let arrays = sequences.into_iter().map(array);
             arrays.collect::<PyResult<Vec<Py<PyAny>>>>()?.into_pyarray(py).into_any()
         }
         Values::Array { len, count, elements } => {
-            let elements = to_array(py, *elements)?;
+            let elements = to_array(py, *elements, data_type)?;
             let shape = elements.getattr("shape")?;
             let within = shape.get_item(PySlice::new(py, 1, isize::MAX, 1))?;
             let whole = (count, len).into_pyobject(py)?.add(within)?;
             elements.call_method1("reshape", (whole,))?
         }
-        Values::Compound { count, members } => structured(py, count, members)?,
+        Values::Compound { count, members } => structured(py, count, members, data_type)?,
     })
 }
 
@@ -64,12 +79,21 @@ fn structured<'py>(
     py: Python<'py>,
     count: usize,
     members: Vec<(String, Values)>,
+    data_type: &DataType,
 ) -> PyResult<Bound<'py, PyAny>> {
     let numpy = py.import("numpy")?;
     let fields = PyList::empty(py);
     let mut columns = Vec::with_capacity(members.len());
-    for (name, values) in members {
-        let column = to_array(py, values)?;
+    let types = match data_type {
+        DataType::User(user) => match &user.class {
+            UserClass::Compound(fields) => &fields[..],
+            _ => &[],
+        },
+        _ => &[],
+    };
+    for (index, (name, values)) in members.into_iter().enumerate() {
+        let of_member = types.get(index).map_or(data_type, |field| &field.data_type);
+        let column = to_array(py, values, of_member)?;
         let shape = column.getattr("shape")?.get_item(PySlice::new(py, 1, isize::MAX, 1))?;
         fields.append((&name, column.getattr("dtype")?, shape))?;
         columns.push((name, column));

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use isotach::model::Values;
 use isotach::model::selection::{Index, Indexed, Selection};
+use isotach::model::{Atomic, DataType, Values};
 use isotach::plan::layout::Placement;
 use isotach::read::Array;
 use isotach::sync::OnceLock;
@@ -155,7 +155,12 @@ impl NativeVariable {
     /// one element).
     fn fill_value<'py>(&self, py: Python<'py>) -> PyResult<(bool, Bound<'py, PyAny>)> {
         let fill = py.detach(|| self.variable.fill_value()).map_err(|error| to_python(&error))?;
-        Ok((fill.fill, to_array(py, fill.value)?))
+        let data_type = match self.variable.data_type() {
+            // netCDF's default, which a small float need not hold.
+            DataType::SmallFloat(_) if !fill.fill => &DataType::Atomic(Atomic::Float),
+            data_type => data_type,
+        };
+        Ok((fill.fill, to_array(py, fill.value, data_type)?))
     }
 
     /// Where data of that shape go that are assigned to `key`.
@@ -184,7 +189,7 @@ impl NativeVariable {
         let Indexed { selection, result_shape, .. } = select(key, &array.shape)?;
         let Some(dtype) = &reading.dtype else {
             let values = py.detach(|| array.read(&selection)).map_err(|error| to_python(&error))?;
-            return objects(py, values, &result_shape);
+            return objects(py, values, self.variable.data_type(), &result_shape);
         };
         let to_python = |error: Error| to_python(&error);
         let (out, ()) = filled(
@@ -273,8 +278,13 @@ fn storage_tuple<'py>(py: Python<'py>, storage: &StorageInfo) -> PyResult<Bound<
     (kind, &storage.chunk_shape, endian, filters).into_pyobject(py)
 }
 
-fn objects<'py>(py: Python<'py>, values: Values, shape: &[u64]) -> PyResult<Bound<'py, PyAny>> {
-    let array = to_array(py, values)?;
+fn objects<'py>(
+    py: Python<'py>,
+    values: Values,
+    data_type: &DataType,
+    shape: &[u64],
+) -> PyResult<Bound<'py, PyAny>> {
+    let array = to_array(py, values, data_type)?;
     let element_shape = array.getattr("shape")?;
     let element_shape = element_shape.cast::<PyTuple>()?;
     let mut whole: Vec<u64> = shape.to_vec();

@@ -159,7 +159,11 @@ impl Access {
         let _phase = ready(file, direction)?;
         let memory = match self.memory {
             Some(memory) => DataType::Atomic(memory),
-            None => node.variable.data_type().clone(),
+            // Numbers that C has no type for are moved as the type that it is told.
+            None => match node.variable.data_type() {
+                DataType::SmallFloat(_) => Atomic::Float.into(),
+                data_type => data_type.clone(),
+            },
         };
         let Wanted { selection, map, records, fault, .. } = wanted;
         Ok(Some(Transfer { node, _phase, memory, selection, map, records, misfit, fault }))

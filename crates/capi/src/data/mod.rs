@@ -44,6 +44,7 @@ fn nowhere(file: &OpenFile) -> Status {
 fn is_plain(data_type: &DataType) -> bool {
     match data_type {
         DataType::Atomic(atomic) => *atomic != Atomic::String,
+        DataType::SmallFloat(_) => false,
         DataType::User(user) => {
             matches!(user.class, UserClass::Enum { .. } | UserClass::Opaque)
         }

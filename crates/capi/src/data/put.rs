@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 use std::ptr::null;
 
 use isotach::VariableWriter;
-use isotach::model::Atomic;
+use isotach::model::{Atomic, DataType};
 
 use super::access::{Access, Direction, Kind, Transfer};
 use super::{byte_count, is_plain, map, nowhere};
@@ -128,6 +128,11 @@ fn write(file: &OpenFile, transfer: &Transfer<'_>, elements: &[u8]) -> Outcome<b
     let (Some(from), Some(to)) = (memory.atomic(), stored.atomic()) else {
         return Err(Status::EBADTYPE);
     };
+    if let DataType::SmallFloat(_) = stored {
+        // SAFETY: `elements` are as many of the caller's.
+        let values = unsafe { unpack(memory, elements.as_ptr(), elements.len() / from.size()) }?;
+        return Ok(writer.write(selection, &values)?.is_in_range());
+    }
     let mut converted = Vec::new();
     let len = (elements.len() / from.size()).checked_mul(to.size()).ok_or(Status::ENOMEM)?;
     converted.try_reserve_exact(len).map_err(|_| Status::ENOMEM)?;

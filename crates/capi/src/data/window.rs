@@ -171,6 +171,9 @@ fn read(stored: Atomic, transfer: &Transfer<'_>, axes: &[(usize, usize)]) -> Opt
     let mut elements: Vec<u8> = Vec::with_capacity(len);
     let memory = &mut elements.spare_capacity_mut()[..len];
     let array = transfer.node.variable.array().ok()?;
+    if array.stored.native_size() != stored.size() {
+        return None;
+    }
     let written = array.read_native_into(&selection, memory).ok()?.len();
     // SAFETY: so many of them were written.
     unsafe { elements.set_len(written) };

@@ -137,7 +137,7 @@ pub(super) unsafe fn clear(data_type: &DataType, to: *mut u8, cells: &Cells) -> 
 fn has_pointers(data_type: &DataType) -> bool {
     match data_type {
         DataType::Atomic(atomic) => *atomic == Atomic::String,
-        DataType::Foreign(_) => false,
+        DataType::SmallFloat(_) | DataType::Foreign(_) => false,
         DataType::User(user) => match &user.class {
             UserClass::Vlen(_) => true,
             UserClass::Compound(fields) => {
@@ -175,6 +175,6 @@ unsafe fn each_pointer(
             }
             UserClass::Enum { .. } | UserClass::Opaque => Ok(()),
         },
-        DataType::Atomic(_) | DataType::Foreign(_) => Ok(()),
+        DataType::Atomic(_) | DataType::SmallFloat(_) | DataType::Foreign(_) => Ok(()),
     }
 }

@@ -156,6 +156,7 @@ impl Types {
                 let is_same = |(_, other): &(u16, Arc<UserType>)| are_same(user, other);
                 types.iter().position(is_same).and_then(id_at).unwrap_or(0)
             }
+            DataType::SmallFloat(_) => Atomic::Float as c_int,
             DataType::Foreign(_) => 0,
         }
     }
@@ -201,6 +202,7 @@ impl OpenFile {
                 let is_alike = |own: &Arc<UserType>| are_alike(own, user, Names::No);
                 present.or_else(|_| self.find_type(|node| node.user.as_ref().is_some_and(is_alike)))
             }
+            DataType::SmallFloat(_) => Ok(Atomic::Float as c_int),
             DataType::Foreign(_) => Err(Status::EBADTYPE),
         }
     }

@@ -81,7 +81,7 @@ pub(crate) fn set_fill_of_all(file: &OpenFile, fills: bool) -> Outcome {
 
 /// The mode that a new variable of that type has, as it is told.
 pub(super) fn mode_of_new(file: &OpenFile, data_type: &DataType) -> Outcome<c_int> {
-    let always = !matches!(data_type, DataType::Atomic(atomic) if *atomic != Atomic::String);
+    let always = data_type.atomic().is_none_or(|atomic| atomic == Atomic::String);
     match (always || file.writer()?.fills()?, file.is_hdf5()) {
         (true, _) => Ok(0),
         (false, true) => Ok(NC_NOFILL),

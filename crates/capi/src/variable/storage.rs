@@ -217,7 +217,7 @@ pub extern "C" fn nc_def_var_endian(group: c_int, id: c_int, endianness: c_int) 
                 DataType::Atomic(Atomic::Char | Atomic::String)
                 | DataType::User(_)
                 | DataType::Foreign(_) => return Err(Status::EINVAL),
-                DataType::Atomic(_) => {}
+                DataType::Atomic(_) | DataType::SmallFloat(_) => {}
             }
             node.change_storage(|storage| {
                 storage.endianness = endianness;

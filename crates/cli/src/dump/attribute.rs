@@ -115,7 +115,7 @@ impl Dump<'_, '_> {
                     None => b"NIL".to_vec(),
                 }
             }
-            (DataType::Atomic(_), Values::F32(numbers)) => {
+            (DataType::Atomic(_) | DataType::SmallFloat(_), Values::F32(numbers)) => {
                 float(numbers[index], digits.float).into_bytes()
             }
             (DataType::Atomic(_), Values::F64(numbers)) => {

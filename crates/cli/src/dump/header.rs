@@ -176,7 +176,11 @@ impl Dump<'_, '_> {
             self.out.put(if axis == 0 { "(" } else { ", " })?;
             self.dimension_name(group, dimension)?;
         }
-        self.out.put(if dimensions.is_empty() { " ;\n" } else { ") ;\n" })?;
+        self.out.put(if dimensions.is_empty() { " ;" } else { ") ;" })?;
+        if let Some(number) = variable.number_name()? {
+            self.out.put(format!(" // {number}"))?;
+        }
+        self.out.put("\n")?;
         for attribute in variable.attributes()?.iter() {
             self.attribute(Owner::Variable(group, variable), attribute)?;
         }

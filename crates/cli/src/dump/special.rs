@@ -155,6 +155,7 @@ fn size(data_type: &DataType) -> usize {
     match data_type {
         DataType::Atomic(Atomic::String) => size_of::<usize>(),
         DataType::Atomic(atomic) => atomic.size(),
+        DataType::SmallFloat(format) => format.size,
         DataType::User(user) => user.size,
         DataType::Foreign(foreign) => foreign.size,
     }

@@ -23,6 +23,9 @@ pub(super) fn column(data_type: &DataType, slots: &[Slot<'_>]) -> Result<Values,
         DataType::Atomic(atomic) => {
             return numbers(*atomic, slots, &|item| number_or_text(item, *atomic));
         }
+        DataType::SmallFloat(_) => {
+            return numbers(Atomic::Float, slots, &|item| number_or_text(item, Atomic::Float));
+        }
         DataType::Foreign(foreign) => {
             let none = Values::Bytes { size: foreign.size, bytes: Vec::new() };
             return match slots.iter().flatten().next() {

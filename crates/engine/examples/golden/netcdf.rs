@@ -209,6 +209,7 @@ fn memory_bytes(data_type: &DataType) -> usize {
     match data_type {
         DataType::Atomic(Atomic::String) => 8,
         DataType::Atomic(atomic) => atomic.size(),
+        DataType::SmallFloat(_) => Atomic::Float.size(),
         DataType::User(user) => user.size,
         DataType::Foreign(foreign) => foreign.size,
     }
@@ -217,7 +218,7 @@ fn memory_bytes(data_type: &DataType) -> usize {
 fn is_flat(data_type: &DataType) -> bool {
     match data_type {
         DataType::Atomic(atomic) => *atomic != Atomic::String,
-        DataType::Foreign(_) => true,
+        DataType::SmallFloat(_) | DataType::Foreign(_) => true,
         DataType::User(user) => match &user.class {
             UserClass::Compound(fields) => fields.iter().all(|field| is_flat(&field.data_type)),
             UserClass::Enum { .. } | UserClass::Opaque => true,

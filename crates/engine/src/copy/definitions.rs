@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use isotach_model::{DataType, Field, UserClass, UserType};
+use isotach_model::{Atomic, DataType, Field, UserClass, UserType};
 
 use super::{CopyOptions, CutChunks, storage};
 use crate::attribute::Attribute;
@@ -29,6 +29,19 @@ pub(super) struct Definitions<'o> {
     pub(super) left_out: Vec<LeftOut>,
     /// Whose chunks are not as they were asked for.
     pub(super) cut_chunks: Vec<CutChunks>,
+    /// Whose numbers are larger.
+    pub(super) widened: Vec<Widened>,
+}
+
+/// A variable or attribute whose numbers are larger in the copy, where its format has none as small.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Widened {
+    /// Its path.
+    pub path: String,
+    /// What they were, such as `float16`.
+    pub from: &'static str,
+    /// What they are.
+    pub to: Atomic,
 }
 
 /// A variable and its copy.
@@ -50,6 +63,7 @@ impl<'o> Definitions<'o> {
             variables: Vec::new(),
             left_out: Vec::new(),
             cut_chunks: Vec::new(),
+            widened: Vec::new(),
         })
     }
 
@@ -69,7 +83,7 @@ impl<'o> Definitions<'o> {
         for (group, new) in &groups {
             for attribute in group.attributes()?.iter() {
                 let path = attribute_path(group.path(), attribute);
-                let set = self.attribute(attribute, |name, data_type, values| {
+                let set = self.attribute(&path, attribute, |name, data_type, values| {
                     new.set_typed_attribute(name, data_type, values)
                 });
                 self.attempt(&path, set)?;
@@ -133,7 +147,7 @@ impl<'o> Definitions<'o> {
         variable: &Variable,
         group: &GroupWriter,
     ) -> Result<VariableWriter> {
-        let data_type = self.type_of(variable.data_type())?;
+        let data_type = self.noted_type_of(variable.data_type(), || variable.path())?;
         let along = variable.dimensions()?;
         let along = along.iter().map(|dimension| {
             let path = dimension.path();
@@ -151,10 +165,11 @@ impl<'o> Definitions<'o> {
         let attributes = variable.attributes()?;
         let new = group.define_variable(variable.name(), data_type, &along, options)?;
         for attribute in attributes.iter() {
-            let set = self.attribute(attribute, |name, data_type, values| {
+            let path = attribute_path(&variable.path(), attribute);
+            let set = self.attribute(&path, attribute, |name, data_type, values| {
                 new.set_typed_attribute(name, data_type, values)
             });
-            self.attempt(&attribute_path(&variable.path(), attribute), set)?;
+            self.attempt(&path, set)?;
         }
         if storage::is_hdf5(self.formats[1]) {
             // The attribute that tells a fill value and what the file has as one need not be equal.
@@ -167,11 +182,28 @@ impl<'o> Definitions<'o> {
 
     fn attribute(
         &mut self,
+        path: &str,
         attribute: &Attribute,
         set: impl FnOnce(&str, DataType, isotach_model::Values) -> Result<()>,
     ) -> Result<()> {
-        let data_type = self.type_of(attribute.data_type())?;
+        let data_type = self.noted_type_of(attribute.data_type(), || path.to_owned())?;
         set(attribute.name(), data_type, attribute.values()?)
+    }
+
+    /// The type that something at `path` has in the new file; noted where its numbers become larger.
+    fn noted_type_of(
+        &mut self,
+        data_type: &DataType,
+        path: impl FnOnce() -> String,
+    ) -> Result<DataType> {
+        if let DataType::SmallFloat(format) = data_type
+            && self.formats[1] != Format::NetCdf4
+        {
+            let to = Atomic::Float;
+            self.widened.push(Widened { path: path(), from: format.name(), to });
+            return Ok(to.into());
+        }
+        self.type_of(data_type)
     }
 
     /// The new file's type for one of the old; defined now where it was not yet, after those that it is

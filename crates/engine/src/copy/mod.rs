@@ -13,6 +13,7 @@ mod storage;
 mod values;
 
 use self::definitions::Definitions;
+pub use self::definitions::Widened;
 pub use self::storage::CutChunks;
 use self::values::Failure;
 pub use self::values::Gap;
@@ -46,6 +47,8 @@ pub struct Copied {
     pub gaps: Vec<Gap>,
     /// Variables whose chunks are not as long as was asked.
     pub cut_chunks: Vec<CutChunks>,
+    /// Variables, attributes and types that have larger numbers, as the new format has none as small.
+    pub widened: Vec<Widened>,
 }
 
 /// Copies all that `from` shows into the new file `into`, which is not committed. Its format is its
@@ -66,8 +69,8 @@ pub fn copy(
 ) -> Result<Copied> {
     let mut definitions = Definitions::new(from, into, options)?;
     definitions.define(from.root())?;
-    let Definitions { variables, left_out, cut_chunks, .. } = definitions;
-    let mut copied = Copied { left_out, cut_chunks, gaps: Vec::new() };
+    let Definitions { variables, left_out, cut_chunks, widened, .. } = definitions;
+    let mut copied = Copied { left_out, cut_chunks, widened, gaps: Vec::new() };
     for variable in variables {
         let path = variable.from.path();
         match values::copy(&variable, options.leave_out, progress) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use isotach_codec::Filter;
-use isotach_model::Atomic;
+use isotach_model::{Atomic, DataType};
 
 use super::CopyOptions;
 use crate::dimension::Dimension;
@@ -68,7 +68,11 @@ pub(super) fn options(
     {
         cut.push(CutChunks { path: variable.path(), asked, used: used.clone(), element_bytes });
     }
-    let filters = filters(&storage, chunk_shape.as_deref(), options)
+    // Small floats become larger ones in the classic model, and so do the parameters that follow from that.
+    let is_widened =
+        matches!(variable.data_type(), DataType::SmallFloat(_)) && into != Format::NetCdf4;
+    let has_same_chunks = storage.chunk_shape == chunk_shape && !is_widened;
+    let filters = filters(&storage, has_same_chunks, options)
         .map_err(|fault| Error::new(file, ErrorKind::Definition(fault)))?;
     let needs_chunks = chunk_shape.is_some()
         || !filters.is_empty()
@@ -181,10 +185,9 @@ fn chunk_shape(
 /// The filters as they were, or those that are asked for in their place.
 fn filters(
     storage: &StorageInfo,
-    chunk_shape: Option<&[u64]>,
+    has_same_chunks: bool,
     options: &CopyOptions,
 ) -> Defined<Vec<FilterRequest>> {
-    let has_same_chunks = storage.chunk_shape.as_deref() == chunk_shape;
     let requests = storage.filters.iter().map(|filter| request(filter, has_same_chunks));
     let Some(level) = options.deflate_level else { return requests.collect() };
     let has = |id| storage.filters.iter().any(|filter| filter.id == id);

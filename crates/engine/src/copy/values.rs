@@ -69,7 +69,7 @@ pub(super) fn copy(
     let mut copying = Copying {
         copied,
         array: &array,
-        is_alike: number.is_some() && number == new.stored.number(),
+        is_alike: number.is_some() && array.stored.native() == new.stored.native(),
         unit: unit(&array),
         leave_out,
         gap: None,
@@ -110,7 +110,7 @@ impl Copying<'_> {
             return to.write(selection, &values).map(drop).map_err(Failure::Writing);
         }
         let count = selection.element_count().unwrap_or(0) as usize;
-        let bytes = count.saturating_mul(self.array.layout.element_size);
+        let bytes = count.saturating_mul(self.array.stored.native_size());
         self.elements.clear();
         self.elements.reserve(bytes);
         let spare = &mut self.elements.spare_capacity_mut()[..bytes];

@@ -506,7 +506,7 @@ impl Draft {
     /// A user-defined type must be one of this file's.
     fn check_type(&self, data_type: &DataType) -> Defined<()> {
         match data_type {
-            DataType::Atomic(_) => Ok(()),
+            DataType::Atomic(_) | DataType::SmallFloat(_) => Ok(()),
             DataType::User(user) => match self.find_type(user) {
                 Some(_) => Ok(()),
                 None => Err(DefinitionFault::NotFound { what: "type", name: data_type.path() }),

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use isotach_model::quantize::{Mode, Quantization};
-use isotach_model::{Atomic, UserType};
+use isotach_model::{Atomic, DataType, UserType};
 
 use super::{
     AttributeList, DimensionDraft, DimensionId, Draft, FILL_VALUE, GroupDraft, GroupId, Place,
@@ -36,10 +36,10 @@ impl VariableDraft {
         if let Some(quantization) = self.options.quantization {
             return quantization.of(&self.data_type).ok();
         }
-        let (_, atomic) = (self.origin.as_ref()?, self.data_type.atomic()?);
-        if !matches!(atomic, Atomic::Float | Atomic::Double) {
+        self.origin.as_ref()?;
+        let &DataType::Atomic(atomic @ (Atomic::Float | Atomic::Double)) = &self.data_type else {
             return None;
-        }
+        };
         Mode::ALL.into_iter().find_map(|mode| {
             let significant = self.attributes.get(mode.attribute_name())?;
             // A number's values are at hand: finding them cannot fail.

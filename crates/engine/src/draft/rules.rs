@@ -119,8 +119,8 @@ fn chunk_bytes(data_type: &DataType, chunk_shape: &[u64]) -> Defined<()> {
 /// A fill value is one element of the variable's type.
 pub(super) fn fill_value(data_type: &DataType, value: &Values) -> Defined<()> {
     let is_of_type = match data_type {
-        DataType::Atomic(atomic) => value.atomic() == Some(*atomic),
-        _ => true,
+        DataType::Atomic(_) | DataType::SmallFloat(_) => value.atomic() == data_type.atomic(),
+        DataType::User(_) | DataType::Foreign(_) => true,
     };
     if value.len() == 1 && is_of_type { Ok(()) } else { Err(DefinitionFault::FillValue) }
 }
@@ -129,7 +129,13 @@ pub(super) fn fill_value(data_type: &DataType, value: &Values) -> Defined<()> {
 pub(super) fn attribute(format: Format, data_type: &DataType) -> Defined<()> {
     let is_there = match (format, data_type) {
         (Format::NetCdf4, _) => true,
-        (_, DataType::User(_) | DataType::Foreign(_) | DataType::Atomic(Atomic::String)) => false,
+        (
+            _,
+            DataType::SmallFloat(_)
+            | DataType::User(_)
+            | DataType::Foreign(_)
+            | DataType::Atomic(Atomic::String),
+        ) => false,
         (Format::Data64Bit, DataType::Atomic(_)) => true,
         (_, DataType::Atomic(atomic)) => (*atomic as u8) <= Atomic::Double as u8,
     };

@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 use isotach_model::convert::{Number, RangeReport, Rules, convert};
 use isotach_model::selection::{Selection, SelectionError};
 use isotach_model::stored::DecodeError;
-use isotach_model::{Atomic, Heap, StoredType, Values, shape};
+use isotach_model::{Atomic, Heap, PartialFloat, StoredType, Values, shape};
 
 use super::destination::Destination;
 use super::reading::{Reading, target_strides};
@@ -64,22 +64,21 @@ impl Array {
             Some(Atomic::UShort) => numbers!(u16),
             Some(Atomic::UInt) => numbers!(u32),
             Some(Atomic::UInt64) => numbers!(u64),
+            Some(Atomic::Float) if self.small_float().is_some() => {
+                self.read_as::<f32>(selection).map(|(numbers, _)| Values::F32(numbers))
+            }
             Some(Atomic::Float) => numbers!(f32),
             Some(Atomic::Double) => numbers!(f64),
             _ => {
-                let len = self.byte_count(count)?;
-                let bytes = memory::filled_vec::<u8, _>(len, |into| {
-                    self.fill(selection, into, false, cache::global())
-                });
-                let bytes = bytes.ok_or_else(|| self.no_memory(len))??;
+                let bytes = self.stored_bytes(selection, count, false)?;
                 let heap = ArrayHeap(self.heap.as_deref());
                 self.stored.decode(&bytes, count, &heap).map_err(|error| self.decode_error(error))
             }
         }
     }
 
-    /// The selected elements into `into`, each as it is stored but in this machine's byte order.
-    /// Only for types without strings or sequences. Gives `into` back, written.
+    /// The selected elements into `into`, each as this machine has it: of type [`StoredType::native`], which is
+    /// [`StoredType::native_size`] bytes each. Only for types without strings or sequences. Gives `into` back, written.
     pub fn read_native_into<'m>(
         &self,
         selection: &Selection,
@@ -88,7 +87,45 @@ impl Array {
         if !self.stored.is_flat() {
             return Err(self.wrong_type("bytes"));
         }
+        if self.stored.is_resized() {
+            return self.resize(selection, into);
+        }
         self.fill(selection, into, true, cache::global())
+    }
+
+    /// Elements whose native form has another size than the stored one.
+    fn resize<'m>(
+        &self,
+        selection: &Selection,
+        into: &'m mut [MaybeUninit<u8>],
+    ) -> Result<&'m mut [u8]> {
+        let count = self.element_count(selection)?;
+        let (needed_bytes, given_bytes) =
+            (count.saturating_mul(self.stored.native_size()) as u64, into.len() as u64);
+        if needed_bytes != given_bytes {
+            return Err(self.error(ErrorKind::Destination { needed_bytes, given_bytes }));
+        }
+        let stored = self.stored_bytes(selection, count, false)?;
+        let into = uninit::zeroed(into);
+        self.stored.to_native(&stored, into);
+        Ok(into)
+    }
+
+    /// The selected elements in memory of their own, as they are stored or in the machine's byte order.
+    fn stored_bytes(&self, selection: &Selection, count: usize, native: bool) -> Result<Vec<u8>> {
+        let len = self.byte_count(count)?;
+        let stored = memory::filled_vec::<u8, _>(len, |into| {
+            self.fill(selection, into, native, cache::global())
+        });
+        stored.ok_or_else(|| self.no_memory(len))?
+    }
+
+    /// Where the elements are floats of one or two bytes.
+    fn small_float(&self) -> Option<PartialFloat> {
+        match self.stored {
+            StoredType::PartialFloat(float) if float.format.is_small() => Some(float),
+            _ => None,
+        }
     }
 
     /// The selected elements into `into`, each byte as it is stored; references into heaps too.
@@ -130,6 +167,18 @@ impl Array {
         if needed_bytes != given_bytes {
             return Err(self.error(ErrorKind::Destination { needed_bytes, given_bytes }));
         }
+        if let Some(float) = self.small_float() {
+            let stored = self.stored_bytes(selection, count, false)?;
+            let into = uninit::zeroed(into);
+            if from == to {
+                float.unpack_into(&stored, into);
+                let report = RangeReport { element_count: count as u64, out_of_range_count: 0 };
+                return Ok((into, report));
+            }
+            let report = convert(&float.unpacked(&stored), from, into, to, rules)
+                .map_err(|error| self.error(ErrorKind::Convert(error)))?;
+            return Ok((into, report));
+        }
         if from == to {
             let written = self.fill(selection, into, true, cache::global())?;
             let report = RangeReport { element_count: count as u64, out_of_range_count: 0 };
@@ -138,11 +187,7 @@ impl Array {
         if from.size() <= to.size() {
             return self.widen(selection, (from, to), rules, into);
         }
-        let len = self.byte_count(count)?;
-        let stored = memory::filled_vec::<u8, _>(len, |into| {
-            self.fill(selection, into, true, cache::global())
-        });
-        let stored = stored.ok_or_else(|| self.no_memory(len))??;
+        let stored = self.stored_bytes(selection, count, true)?;
         let into = uninit::zeroed(into);
         let report = convert(&stored, from, into, to, rules)
             .map_err(|error| self.error(ErrorKind::Convert(error)))?;

@@ -269,8 +269,11 @@ impl Quantization {
     /// They are no floats, or do not have so many digits or bits.
     pub(crate) fn of(self, data_type: &DataType) -> Result<quantize::Quantization, QuantizeFault> {
         let (mode, significant) = self.parts();
-        // Types that are not atomic are as little floats as chars are.
-        let atomic = data_type.atomic().unwrap_or(Atomic::Char);
+        // Types that are not atomic are as little floats as chars are; small ones have no bits to spare.
+        let atomic = match data_type {
+            DataType::Atomic(atomic) => *atomic,
+            _ => Atomic::Char,
+        };
         quantize::Quantization::new(mode, significant.into(), atomic)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{ConvertError, Rules, convert};
 use crate::data_type::Atomic;
-use crate::stored::{NativeOrder, StoredType};
+use crate::stored::{NativeOrder, PartialFloat, StoredType};
 
 /// How stored elements become elements that are stored otherwise: what libhdf5 does between the
 /// source of a virtual data set and that itself, by [`Rules::HDF5`].
@@ -14,20 +14,25 @@ pub struct ElementConversion {
     target_order: NativeOrder,
     /// What the numbers are; `None` where only bytes change places.
     numbers: Option<(Atomic, Atomic)>,
+    /// Floats of one or two bytes, which are numbers of more bytes in between.
+    source_small: Option<PartialFloat>,
+    target_small: Option<PartialFloat>,
 }
 
 impl ElementConversion {
     /// From numbers to numbers of any type and byte order; `None` where one of them is no number,
-    /// or one that does not use all bits of its bytes.
+    /// or one of 4 or 8 bytes that does not use all their bits.
     pub fn of_numbers(source: &StoredType, target: &StoredType) -> Option<Self> {
         let is_partial = |stored: &&StoredType| {
-            matches!(stored, StoredType::PartialInt(_) | StoredType::PartialFloat(_))
+            matches!(stored, StoredType::PartialInt(_))
+                || matches!(stored, StoredType::PartialFloat(float) if !float.format.is_small())
         };
         if [source, target].iter().any(is_partial) {
             return None;
         }
         let numbers = Some((source.number()?, target.number()?));
-        Some(Self { numbers, ..Self::between(source, target) })
+        let (source_small, target_small) = (small_float(source), small_float(target));
+        Some(Self { numbers, source_small, target_small, ..Self::between(source, target) })
     }
 
     /// Between forms that the caller knows to differ in nothing but the order of bytes; `None`
@@ -43,6 +48,8 @@ impl ElementConversion {
             source_order: source.native_order(),
             target_order: target.native_order(),
             numbers: None,
+            source_small: None,
+            target_small: None,
         }
     }
 
@@ -62,6 +69,11 @@ impl ElementConversion {
     /// [`ConvertError::Length`] where they do not hold as many elements.
     pub fn convert(&self, source: &mut [u8], target: &mut [u8]) -> Result<(), ConvertError> {
         let (source_bytes, target_bytes) = (source.len(), target.len());
+        if let Some((from, to)) = self.numbers
+            && (self.source_small.is_some() || self.target_small.is_some())
+        {
+            return self.convert_small(source, from, target, to);
+        }
         self.source_order.apply(source);
         match self.numbers {
             Some((from, to)) => {
@@ -74,12 +86,51 @@ impl ElementConversion {
         self.target_order.apply(target);
         Ok(())
     }
+
+    fn convert_small(
+        &self,
+        source: &mut [u8],
+        from: Atomic,
+        target: &mut [u8],
+        to: Atomic,
+    ) -> Result<(), ConvertError> {
+        let unpacked;
+        let source = match self.source_small {
+            Some(float) => {
+                unpacked = float.unpacked(source);
+                &unpacked
+            }
+            None => {
+                self.source_order.apply(source);
+                &*source
+            }
+        };
+        match self.target_small {
+            Some(float) => {
+                let mut whole = vec![0; target.len() / self.target_size.max(1) * to.size()];
+                convert(source, from, &mut whole, to, Rules::HDF5)?;
+                float.pack_into(&whole, target);
+            }
+            None => {
+                convert(source, from, target, to, Rules::HDF5)?;
+                self.target_order.apply(target);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn small_float(stored: &StoredType) -> Option<PartialFloat> {
+    match stored {
+        StoredType::PartialFloat(float) if float.format.is_small() => Some(*float),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stored::StoredMember;
+    use crate::stored::{FloatFormat, StoredMember};
 
     const fn int(size: usize, big_endian: bool) -> StoredType {
         StoredType::Int { size, big_endian }
@@ -119,6 +170,20 @@ mod tests {
             let bytes = converted(&float(8), &float(4), &f64::to_le_bytes(value), 4);
             assert_eq!(bytes, expected.to_le_bytes(), "{value}");
         }
+    }
+
+    #[test]
+    fn small_floats_convert_to_other_numbers_and_back() {
+        let small =
+            |format, big_endian| StoredType::PartialFloat(PartialFloat { format, big_endian });
+        let half = small(FloatFormat::HALF, true);
+        let double = StoredType::Float { size: 8, big_endian: true };
+        let bytes = converted(&half, &double, &[0x3e, 0x00, 0xfc, 0x00], 16);
+        assert_eq!(bytes, [1.5_f64.to_be_bytes(), f64::NEG_INFINITY.to_be_bytes()].concat());
+        assert_eq!(converted(&double, &half, &bytes, 4), [0x3e, 0x00, 0xfc, 0x00]);
+        let brain = small(FloatFormat::BFLOAT16, false);
+        assert_eq!(converted(&half, &brain, &[0x3e, 0x00], 2), [0xc0, 0x3f]);
+        assert_eq!(converted(&int(4, false), &half, &3_i32.to_le_bytes(), 2), [0x42, 0x00]);
     }
 
     #[test]

@@ -165,7 +165,7 @@ fn known(data_type: &DataType) -> Result<(), DefinitionFault> {
         DataType::Foreign(foreign) => {
             Err(DefinitionFault::Foreign { description: foreign.description.clone() })
         }
-        DataType::Atomic(_) | DataType::User(_) => Ok(()),
+        DataType::Atomic(_) | DataType::SmallFloat(_) | DataType::User(_) => Ok(()),
     }
 }
 

@@ -23,6 +23,7 @@ impl DataType {
         match self {
             Self::Atomic(Atomic::String) => same(POINTER_BYTES),
             Self::Atomic(atomic) => same(atomic.size()),
+            Self::SmallFloat(_) => same(Atomic::Float.size()),
             Self::Foreign(foreign) => Layout { size: foreign.size, alignment: 1 },
             Self::User(user) => match &user.class {
                 UserClass::Opaque => Layout { size: user.size, alignment: 1 },

@@ -94,8 +94,8 @@ impl StoredType {
             },
             Self::PartialInt(integer) if integer.is_valid() => Ok(integer.size),
             Self::PartialInt(integer) => Err(TypeFault::NumberSize { size: integer.size }),
-            Self::PartialFloat(float) if float.is_valid() => Ok(float.size),
-            Self::PartialFloat(float) => Err(TypeFault::NumberSize { size: float.size }),
+            Self::PartialFloat(float) if float.is_valid() => Ok(float.format.size),
+            Self::PartialFloat(float) => Err(TypeFault::NumberSize { size: float.format.size }),
             Self::Float { size, .. } => match size {
                 4 | 8 => Ok(*size),
                 _ => Err(TypeFault::NumberSize { size: *size }),
@@ -215,10 +215,9 @@ impl<H: Heap + ?Sized> Decoder<'_, H> {
                 self.decode(&integer.whole(), rows)?
             }
             StoredType::PartialFloat(float) => {
-                let mut bytes = rows.to_vec();
-                float.unpack(&mut bytes);
-                let rows = Rows { bytes: &bytes, stride: rows.size, ..rows };
-                self.decode(&float.whole(), rows)?
+                let whole = float.whole();
+                let (bytes, size) = (float.unpacked(&rows.to_vec()), whole.size());
+                self.decode(&whole, Rows { bytes: &bytes, size, stride: size, ..rows })?
             }
             StoredType::Char => Values::Char(rows.to_vec()),
             StoredType::Bytes { size, reversed } => {

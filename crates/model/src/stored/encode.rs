@@ -192,6 +192,13 @@ impl<H: HeapWriter + ?Sized> Encoder<'_, H> {
             return Err(kinds);
         };
         let source = values.native_bytes().unwrap_or_default();
+        if let StoredType::PartialFloat(float) = stored {
+            let mut whole = vec![0; values.len() * to.size()];
+            let report = convert(source, from, &mut whole, to, self.rules).map_err(|_| kinds)?;
+            self.report.add(report);
+            self.report.out_of_range_count += float.pack(&whole, into);
+            return Ok(());
+        }
         let start = into.len();
         into.resize(start + values.len() * to.size(), 0);
         let target = &mut into[start..];

@@ -1,11 +1,11 @@
 //! Bringing flat elements to the machine's byte order where they stand.
 
-use super::{PartialFloat, PartialInt, StoredType};
+use super::{FloatFormat, PartialFloat, PartialInt, StoredType};
 use crate::byte_order;
 
 /// What to do with the bytes of an element so that its numbers are in the machine's byte order and
 /// use all their bits, and numbers without a Rust type have their lowest byte first. References
-/// into heaps stay as they are.
+/// into heaps stay as they are, and so do small floats that become larger ([`StoredType::is_resized`]).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NativeOrder {
     element_size: usize,
@@ -39,7 +39,7 @@ impl Partial {
     fn size(&self) -> usize {
         match self {
             Self::Int(integer) => integer.size,
-            Self::Float(float) => float.size,
+            Self::Float(float) => float.format.size,
         }
     }
 
@@ -47,9 +47,9 @@ impl Partial {
     fn bring(&self, bytes: &mut [u8], way: Way) -> u64 {
         match (self, way) {
             (Self::Int(integer), Way::ToNative) => integer.unpack(bytes),
-            (Self::Float(float), Way::ToNative) => float.unpack(bytes),
+            (Self::Float(float), Way::ToNative) => float.unpack_in_place(bytes),
             (Self::Int(integer), Way::ToStored) => return integer.pack(bytes),
-            (Self::Float(float), Way::ToStored) => float.pack(bytes),
+            (Self::Float(float), Way::ToStored) => float.pack_in_place(bytes),
         }
         0
     }
@@ -124,6 +124,10 @@ impl NativeOrder {
             StoredType::PartialInt(integer) => {
                 self.steps.push(Step::Unpack { offset, number: Partial::Int(*integer) });
             }
+            StoredType::PartialFloat(float) if float.format == FloatFormat::HALF => {
+                self.push_swap(offset, float.format.size, foreign(float.big_endian));
+            }
+            StoredType::PartialFloat(float) if float.format.is_small() => {}
             StoredType::PartialFloat(float) => {
                 self.steps.push(Step::Unpack { offset, number: Partial::Float(*float) });
             }

@@ -1,21 +1,49 @@
-//! Floats that do not use all bits of their bytes, or use them otherwise than IEEE 754 does.
+//! Floats that do not use all bits of their bytes, or use them otherwise than IEEE 754's single and double do.
 //!
 //! ```text
-//! sign, exponent and mantissa anywhere in 4 or 8 bytes; the mantissa's first one is not stored
+//! sign, exponent and mantissa anywhere in 1, 2, 4 or 8 bytes; the mantissa's first one is not stored
 //! ```
 
 use super::partial_int::widened;
-use super::{PartialFloat, StoredType};
+use super::{FloatFormat, PartialFloat, StoredType};
 
-/// The mantissa and the exponents of a float of 4 or 8 bytes.
+/// Bits before the mantissa of a double, and those of the mantissa.
+const DOUBLE_BIAS: i64 = 1023;
+const DOUBLE_MANTISSA_BITS: u32 = 52;
+
+/// The mantissa and the exponents of an IEEE float.
 struct Ieee {
     mantissa_bits: u32,
     least: i64,
     highest: i64,
 }
 
-impl PartialFloat {
-    /// True where every number of it is a float or double of as many bytes, exactly.
+impl FloatFormat {
+    /// IEEE 754's half precision: NumPy's float16.
+    pub const HALF: Self =
+        Self { size: 2, sign: 15, exponent: (10, 5), bias: 15, mantissa: (0, 10) };
+    /// The upper half of an IEEE single: bfloat16.
+    pub const BFLOAT16: Self =
+        Self { size: 2, sign: 15, exponent: (7, 8), bias: 127, mantissa: (0, 7) };
+
+    /// The name by which programs know it: `float16`, `bfloat16`, else its count of bits as in `float8`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            &Self::HALF => "float16",
+            &Self::BFLOAT16 => "bfloat16",
+            Self { size: 1, .. } => "float8",
+            Self { size: 2, .. } => "float of 16 bits",
+            Self { size: 4, .. } => "float of 32 bits",
+            _ => "float of 64 bits",
+        }
+    }
+
+    /// True where it has fewer bytes than any of netCDF's floats.
+    pub fn is_small(&self) -> bool {
+        self.size < 4
+    }
+
+    /// True where every number of it is an IEEE float of as many bytes (4 where it has fewer), exactly.
     pub fn is_valid(&self) -> bool {
         let Some(whole) = self.ieee() else { return false };
         let bits = 8 * self.size as u32;
@@ -31,50 +59,15 @@ impl PartialFloat {
             && self.power_of(self.highest_exponent() - 1) <= whole.highest
     }
 
-    /// The type of what [`PartialFloat::unpack`] makes of it.
-    pub fn whole(&self) -> StoredType {
-        StoredType::Float { size: self.size, big_endian: cfg!(target_endian = "big") }
-    }
-
-    /// Replaces each of the numbers in `bytes` by the same number as IEEE 754 has it in the machine's order.
-    /// Does nothing where it is not valid.
-    pub fn unpack(&self, bytes: &mut [u8]) {
-        if !self.is_valid() {
-            return;
-        }
-        for number in bytes.chunks_exact_mut(self.size) {
-            let value = self.value(widened(number, self.big_endian));
-            match self.size {
-                4 => number.copy_from_slice(&(value as f32).to_ne_bytes()),
-                _ => number.copy_from_slice(&value.to_ne_bytes()),
-            }
-        }
-    }
-
-    /// The inverse of [`PartialFloat::unpack`], with zeros in the bits that do not count. Numbers are rounded to
-    /// the nearest, halves away from zero, and to infinity where they are beyond the largest, as libhdf5 has it.
-    pub fn pack(&self, bytes: &mut [u8]) {
-        if !self.is_valid() {
-            return;
-        }
-        for number in bytes.chunks_exact_mut(self.size) {
-            let value = match *number {
-                [a, b, c, d] => f64::from(f32::from_ne_bytes([a, b, c, d])),
-                [a, b, c, d, e, f, g, h] => f64::from_ne_bytes([a, b, c, d, e, f, g, h]),
-                _ => continue,
-            };
-            let packed = self.bits(value).to_le_bytes();
-            number.copy_from_slice(&packed[..self.size]);
-            if self.big_endian {
-                number.reverse();
-            }
-        }
+    /// True where this very number is one of it.
+    pub fn holds(&self, value: f64) -> bool {
+        self.is_valid() && self.value(self.bits(value)) == value
     }
 
     fn ieee(&self) -> Option<Ieee> {
         match self.size {
-            4 => Some(Ieee { mantissa_bits: 23, least: -149, highest: 127 }),
-            8 => Some(Ieee { mantissa_bits: 52, least: -1074, highest: 1023 }),
+            1 | 2 | 4 => Some(Ieee { mantissa_bits: 23, least: -149, highest: 127 }),
+            8 => Some(Ieee { mantissa_bits: DOUBLE_MANTISSA_BITS, least: -1074, highest: 1023 }),
             _ => None,
         }
     }
@@ -95,7 +88,14 @@ impl PartialFloat {
             (exponent, 0) if exponent == self.highest_exponent() => f64::INFINITY,
             (exponent, _) if exponent == self.highest_exponent() => f64::NAN,
             (0, mantissa) => self.scaled(mantissa, 1),
-            (exponent, mantissa) => self.scaled(mantissa | 1 << self.mantissa.1, exponent),
+            (exponent, mantissa) => match self.power_of(exponent) + DOUBLE_BIAS {
+                // A double with the same fields, which is what nearly all are.
+                stored @ 1..=2046 => f64::from_bits(
+                    stored.cast_unsigned() << DOUBLE_MANTISSA_BITS
+                        | mantissa << (DOUBLE_MANTISSA_BITS - self.mantissa.1),
+                ),
+                _ => self.scaled(mantissa | 1 << self.mantissa.1, exponent),
+            },
         };
         if field((self.sign, 1)) == 1 { -magnitude } else { magnitude }
     }
@@ -153,5 +153,118 @@ impl PartialFloat {
             rounded if rounded < implied => (0, rounded),
             rounded => (exponent, rounded & (implied - 1)),
         }
+    }
+}
+
+impl PartialFloat {
+    /// See [`FloatFormat::is_valid`].
+    pub fn is_valid(&self) -> bool {
+        self.format.is_valid()
+    }
+
+    /// The type of what [`PartialFloat::unpacked`] makes of it.
+    pub fn whole(&self) -> StoredType {
+        StoredType::Float { size: self.format.size.max(4), big_endian: cfg!(target_endian = "big") }
+    }
+
+    /// The same numbers as IEEE 754's single or double has them, in the machine's order. Zeros where it is not valid.
+    pub fn unpacked(&self, stored: &[u8]) -> Vec<u8> {
+        let count = stored.len() / self.format.size.max(1);
+        let mut whole = vec![0; count * self.whole().size()];
+        self.unpack_into(stored, &mut whole);
+        whole
+    }
+
+    /// The same into `whole`, which has room for as many.
+    pub fn unpack_into(&self, stored: &[u8], whole: &mut [u8]) {
+        if !self.is_valid() {
+            return;
+        }
+        let numbers = stored.chunks_exact(self.format.size);
+        match self.whole().size() {
+            4 => {
+                for (number, into) in numbers.zip(whole.as_chunks_mut::<4>().0) {
+                    *into = (self.value(number) as f32).to_ne_bytes();
+                }
+            }
+            _ => {
+                for (number, into) in numbers.zip(whole.as_chunks_mut::<8>().0) {
+                    *into = self.value(number).to_ne_bytes();
+                }
+            }
+        }
+    }
+
+    /// The inverse of [`PartialFloat::unpacked`], appended to `into`: see [`PartialFloat::pack_into`].
+    pub fn pack(&self, whole: &[u8], into: &mut Vec<u8>) -> u64 {
+        let start = into.len();
+        into.resize(start + whole.len() / self.whole().size() * self.format.size, 0);
+        self.pack_into(whole, &mut into[start..])
+    }
+
+    /// The inverse of [`PartialFloat::unpack_into`], with zeros in the bits that do not count. Numbers are rounded
+    /// to the nearest, halves away from zero, and to infinity where they are beyond the largest, as libhdf5 has it;
+    /// returns how many became infinite of numbers that are shown as larger ones than they are stored as.
+    pub fn pack_into(&self, whole: &[u8], stored: &mut [u8]) -> u64 {
+        if !self.is_valid() {
+            return 0;
+        }
+        let numbers = stored.chunks_exact_mut(self.format.size);
+        match self.whole().size() {
+            4 => numbers
+                .zip(whole.as_chunks::<4>().0)
+                .map(|(into, number)| self.put(f32::from_ne_bytes(*number).into(), into))
+                .sum(),
+            _ => numbers
+                .zip(whole.as_chunks::<8>().0)
+                .map(|(into, number)| self.put(f64::from_ne_bytes(*number), into))
+                .sum(),
+        }
+    }
+
+    /// Replaces each of the numbers in `bytes` by the same number in the machine's form. Nothing where that has
+    /// another size.
+    pub(super) fn unpack_in_place(&self, bytes: &mut [u8]) {
+        if !self.is_valid() || self.format.is_small() {
+            return;
+        }
+        for number in bytes.chunks_exact_mut(self.format.size) {
+            let value = self.value(number);
+            match number.len() {
+                4 => number.copy_from_slice(&(value as f32).to_ne_bytes()),
+                _ => number.copy_from_slice(&value.to_ne_bytes()),
+            }
+        }
+    }
+
+    /// The inverse of [`PartialFloat::unpack_in_place`]; see [`PartialFloat::pack_into`].
+    pub(super) fn pack_in_place(&self, bytes: &mut [u8]) {
+        if !self.is_valid() || self.format.is_small() {
+            return;
+        }
+        for number in bytes.chunks_exact_mut(self.format.size) {
+            let value = match *number {
+                [a, b, c, d] => f32::from_ne_bytes([a, b, c, d]).into(),
+                [a, b, c, d, e, f, g, h] => f64::from_ne_bytes([a, b, c, d, e, f, g, h]),
+                _ => continue,
+            };
+            self.put(value, number);
+        }
+    }
+
+    fn value(&self, number: &[u8]) -> f64 {
+        self.format.value(widened(number, self.big_endian))
+    }
+
+    /// Stores a number; 1 where a finite one became infinite that nobody could tell from its type.
+    fn put(&self, value: f64, into: &mut [u8]) -> u64 {
+        let bits = self.format.bits(value);
+        into.copy_from_slice(&bits.to_le_bytes()[..into.len()]);
+        if self.big_endian {
+            into.reverse();
+        }
+        let is_lost =
+            self.format.is_small() && value.is_finite() && self.format.value(bits).is_infinite();
+        u64::from(is_lost)
     }
 }

@@ -291,14 +291,12 @@ fn integers_whose_bits_lie_outside_are_refused() {
 }
 
 /// A float of 20 bits as HDF5's tests store it: sign at 26, six bits of exponent at 20, mantissa at 7.
-const SMALL: PartialFloat = PartialFloat {
-    size: 4,
-    big_endian: false,
-    sign: 26,
-    exponent: (20, 6),
-    bias: 31,
-    mantissa: (7, 13),
-};
+const SMALL: FloatFormat =
+    FloatFormat { size: 4, sign: 26, exponent: (20, 6), bias: 31, mantissa: (7, 13) };
+
+const fn float_of(format: FloatFormat, big_endian: bool) -> StoredType {
+    StoredType::PartialFloat(PartialFloat { format, big_endian })
+}
 
 #[test]
 fn floats_of_some_bits_are_numbers() {
@@ -321,7 +319,7 @@ fn floats_of_some_bits_are_numbers() {
             if big_endian {
                 bytes.reverse();
             }
-            let float = StoredType::PartialFloat(PartialFloat { big_endian, ..SMALL });
+            let float = float_of(SMALL, big_endian);
             assert_eq!(float.decode(&bytes, 1, &NoHeap).unwrap(), Values::F32(vec![expected]));
             let mut there_and_back = bytes;
             float.native_order().apply(&mut there_and_back);
@@ -333,7 +331,7 @@ fn floats_of_some_bits_are_numbers() {
             );
         }
     }
-    let float = StoredType::PartialFloat(SMALL);
+    let float = float_of(SMALL, false);
     let nan = float.decode(&stored(0, 63, 5), 1, &NoHeap).unwrap();
     assert!(nan.as_slice::<f32>().unwrap()[0].is_nan());
 }
@@ -356,8 +354,9 @@ fn floats_of_more_bits_become_the_nearest() {
     ];
     for (given, expected) in cases {
         let mut bytes = given.to_ne_bytes();
-        assert_eq!(StoredType::PartialFloat(SMALL).native_order().undo(&mut bytes), 0);
-        SMALL.unpack(&mut bytes);
+        let order = float_of(SMALL, false).native_order();
+        assert_eq!(order.undo(&mut bytes), 0);
+        order.apply(&mut bytes);
         assert_eq!(f32::from_ne_bytes(bytes), expected, "{given}");
     }
 }
@@ -365,17 +364,18 @@ fn floats_of_more_bits_become_the_nearest() {
 #[test]
 fn floats_whose_bits_lie_outside_are_refused() {
     let odd = [
-        PartialFloat { sign: 32, ..SMALL },
-        PartialFloat { mantissa: (20, 13), ..SMALL },
-        PartialFloat { exponent: (0, 0), ..SMALL },
-        PartialFloat { bias: u32::MAX, ..SMALL },
-        PartialFloat { size: 2, ..SMALL },
+        FloatFormat { sign: 32, ..SMALL },
+        FloatFormat { mantissa: (20, 13), ..SMALL },
+        FloatFormat { exponent: (0, 0), ..SMALL },
+        FloatFormat { bias: u32::MAX, ..SMALL },
+        FloatFormat { size: 2, ..SMALL },
     ];
-    for float in odd {
-        assert!(StoredType::PartialFloat(float).decode(&[0; 4], 1, &NoHeap).is_err());
+    for format in odd {
+        let float = float_of(format, false);
+        assert!(float.decode(&[0; 4], 1, &NoHeap).is_err());
         let mut bytes = [1, 2, 3, 4];
-        float.unpack(&mut bytes);
-        float.pack(&mut bytes);
+        float.native_order().apply(&mut bytes);
+        float.native_order().undo(&mut bytes);
         assert_eq!(bytes, [1, 2, 3, 4]);
     }
 }

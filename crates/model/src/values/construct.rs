@@ -10,6 +10,7 @@ impl Values {
     pub fn zeros(data_type: &DataType, count: usize) -> Self {
         let user = match data_type {
             DataType::Atomic(atomic) => return Self::atomic_zeros(*atomic, count),
+            DataType::SmallFloat(_) => return Self::atomic_zeros(Atomic::Float, count),
             DataType::Foreign(foreign) => {
                 return Self::Bytes { size: foreign.size, bytes: vec![0; foreign.size * count] };
             }

@@ -73,6 +73,7 @@ pub(super) fn number_of(data_type: &DataType) -> Option<Atomic> {
     match data_type {
         DataType::Atomic(Atomic::Char | Atomic::String) | DataType::Foreign(_) => None,
         DataType::Atomic(atomic) => Some(*atomic),
+        DataType::SmallFloat(_) => Some(Atomic::Float),
         DataType::User(user) => enum_base(user),
     }
 }

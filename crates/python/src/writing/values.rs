@@ -17,7 +17,7 @@ pub(super) fn values(data_type: &DataType, given: &Bound<'_, PyAny>) -> PyResult
     }
     match data_type {
         DataType::Atomic(Atomic::Char) => Ok(Values::Char(bytes(given)?)),
-        DataType::Atomic(_) => given
+        DataType::Atomic(_) | DataType::SmallFloat(_) => given
             .try_iter()?
             .map(|item| string(&item?).map(Some))
             .collect::<PyResult<_>>()

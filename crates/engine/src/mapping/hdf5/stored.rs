@@ -6,11 +6,11 @@ use isotach_format::hdf5::message::datatype::{
 use isotach_format::hdf5::text::text;
 use isotach_model::convert::ElementConversion;
 use isotach_model::stored::StoredMember;
-use isotach_model::{PartialFloat, PartialInt, StoredType};
+use isotach_model::{FloatFormat, PartialFloat, PartialInt, StoredType};
 
 /// The stored form of an element of `datatype`, as HDF5's own view shows it.
 ///
-/// Integers of 1, 2, 4, 8 bytes and IEEE floats of 4 and 8 bytes are numbers. Everything that is
+/// Integers of 1, 2, 4, 8 bytes, IEEE floats of 4 and 8 bytes and floats of one and two are numbers. Everything that is
 /// not shown as the number it is (floats of other layouts, integers that do not use all their
 /// bits, bit fields, times) is bytes, lowest first; those in VAX order, fixed-length strings,
 /// opaque values and references are bytes as they stand. An enumeration is its numbers, a complex
@@ -22,7 +22,10 @@ pub fn stored_type(datatype: &Datatype) -> StoredType {
         Datatype::Float(float) if float.is_ieee() && matches!(size, 4 | 8) => {
             StoredType::Float { size, big_endian: float.byte_order == ByteOrder::Big }
         }
-        Datatype::Float(float) => bytes(size, float.byte_order),
+        Datatype::Float(float) => match stored_float(float) {
+            Some(small) if size < 4 => small,
+            _ => bytes(size, float.byte_order),
+        },
         Datatype::Time { byte_order, .. } | Datatype::BitField { byte_order, .. } => {
             bytes(size, *byte_order)
         }
@@ -79,7 +82,7 @@ pub(in crate::mapping) fn stored_integer(integer: &FixedPoint) -> Option<StoredT
     stored.is_valid().then(|| stored.simplified())
 }
 
-/// How a float of 4 or 8 bytes lies in the file, whichever bits it uses; `None` for others, those in VAX order,
+/// How a float of 1, 2, 4 or 8 bytes lies in the file, whichever bits it uses; `None` for others, those in VAX order,
 /// those that store the first bit of their mantissa, and those with numbers that no IEEE float of that size is.
 pub(in crate::mapping) fn stored_float(float: &Float) -> Option<StoredType> {
     let (size, big_endian) = (float.size as usize, float.byte_order == ByteOrder::Big);
@@ -87,16 +90,15 @@ pub(in crate::mapping) fn stored_float(float: &Float) -> Option<StoredType> {
         return Some(StoredType::Float { size, big_endian });
     }
     let has_one = float.normalization == Normalization::HighestBitImplied;
-    let stored = PartialFloat {
+    let format = FloatFormat {
         size,
-        big_endian,
         sign: float.sign_location.into(),
         exponent: (float.exponent_location.into(), float.exponent_size.into()),
         bias: float.exponent_bias,
         mantissa: (float.mantissa_location.into(), float.mantissa_size.into()),
     };
-    let is_known = has_one && float.byte_order != ByteOrder::Vax && stored.is_valid();
-    is_known.then_some(StoredType::PartialFloat(stored))
+    let is_known = has_one && float.byte_order != ByteOrder::Vax && format.is_valid();
+    is_known.then_some(StoredType::PartialFloat(PartialFloat { format, big_endian }))
 }
 
 fn bytes(size: usize, byte_order: ByteOrder) -> StoredType {

@@ -198,7 +198,9 @@ impl NetCdf4Attribute {
         let len = match self.form() {
             Form::Chars(len) => len,
             Form::Elements(stored) => {
-                let is_native = stored.number().is_some() && stored.native_order().is_native();
+                let is_native =
+                    stored.number().is_some_and(|number| number.size() == stored.size())
+                        && stored.native_order().is_native();
                 let count = usize::try_from(self.attribute.element_count().ok()?).ok()?;
                 count.checked_mul(stored.size()).filter(|_| is_native)?
             }

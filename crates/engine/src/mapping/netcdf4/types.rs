@@ -27,8 +27,11 @@ pub(super) fn data_type(datatype: &Datatype, find: &mut Find<'_>) -> Result<Data
         Datatype::FixedPoint(integer) => {
             integer_type(integer).map_or_else(|| foreign(datatype), DataType::Atomic)
         }
-        Datatype::Float(float) => match hdf5::stored_float(float).and_then(|it| it.number()) {
-            Some(number) => number.into(),
+        Datatype::Float(float) => match hdf5::stored_float(float) {
+            Some(StoredType::PartialFloat(small)) if small.format.is_small() => {
+                DataType::SmallFloat(small.format)
+            }
+            Some(stored) => stored.number().map_or_else(|| foreign(datatype), DataType::Atomic),
             None => foreign(datatype),
         },
         Datatype::String { size: 1, .. } => Atomic::Char.into(),
@@ -47,13 +50,19 @@ pub(super) fn data_type(datatype: &Datatype, find: &mut Find<'_>) -> Result<Data
     })
 }
 
-/// One element, as it is stored, of netCDF's own fill value for numbers of a type; `None` for what are none.
+/// One element, as it is stored, of netCDF's own fill value for numbers of a type; `None` for what are none, and for
+/// floats that cannot be that.
 pub(crate) fn default_fill(datatype: &Datatype) -> Option<Arc<[u8]>> {
     if !matches!(datatype, Datatype::FixedPoint(_) | Datatype::Float(_)) {
         return None;
     }
     let (stored, mut bytes) = (stored_type(datatype), Vec::new());
-    let value = fill::default_fill(stored.number()?);
+    let value = match &stored {
+        StoredType::PartialFloat(float) => {
+            float.format.holds(fill::FLOAT.into()).then(|| fill::default_fill(Atomic::Float))?
+        }
+        stored => fill::default_fill(stored.number()?),
+    };
     stored.encode(&value, Rules::NETCDF4, &mut NoHeap, &mut bytes).ok()?;
     Some(bytes.into())
 }
@@ -61,7 +70,10 @@ pub(crate) fn default_fill(datatype: &Datatype) -> Option<Arc<[u8]>> {
 /// True for types that are user-defined ones in netCDF.
 pub(super) fn needs_name(datatype: &Datatype) -> bool {
     match datatype {
-        Datatype::Compound { .. } | Datatype::Opaque { .. } | Datatype::Sequence { .. } => true,
+        Datatype::Compound { .. }
+        | Datatype::Opaque { .. }
+        | Datatype::Sequence { .. }
+        | Datatype::Complex { .. } => true,
         Datatype::Enumeration { base, .. } => enum_base(base).is_some(),
         _ => false,
     }
@@ -70,7 +82,7 @@ pub(super) fn needs_name(datatype: &Datatype) -> bool {
 /// The word for the type's class in the names that libnetcdf makes up.
 pub(super) fn class_name(datatype: &Datatype) -> &'static str {
     match datatype {
-        Datatype::Compound { .. } => "Compound",
+        Datatype::Compound { .. } | Datatype::Complex { .. } => "Compound",
         Datatype::Opaque { .. } => "Opaque",
         Datatype::Sequence { .. } => "Vlen",
         Datatype::Enumeration { .. } => "Enum",
@@ -91,6 +103,7 @@ pub(super) fn user_type(
     let group = group.to_owned();
     let (size, class) = match datatype {
         Datatype::Compound { members, .. } => compound(members, find)?,
+        Datatype::Complex { base, .. } => compound(&complex_members(base), find)?,
         Datatype::Opaque { size, .. } => (*size as usize, UserClass::Opaque),
         Datatype::Sequence { base, .. } => {
             (SEQUENCE_BYTES, UserClass::Vlen(data_type(base, find)?))
@@ -103,6 +116,15 @@ pub(super) fn user_type(
         _ => return Ok(None),
     };
     Ok(Some(UserType { name, group, size, class }))
+}
+
+/// The parts of a complex number, under the names that it has where it is a compound.
+fn complex_members(base: &Arc<Datatype>) -> [Member; 2] {
+    ["r", "i"].map(|name| Member {
+        name: name.as_bytes().into(),
+        offset: if name == "r" { 0 } else { base.size() },
+        datatype: Datatype::clone(base),
+    })
 }
 
 /// Members at the offsets at which a C compiler puts them.
@@ -179,10 +201,12 @@ pub(crate) fn stored_type(datatype: &Datatype) -> StoredType {
             let members = members.iter().map(stored_member).collect();
             StoredType::Compound { size, members }
         }
-        // Nobody says what an element of these is, so it is the bytes it has.
-        Datatype::Array { .. } | Datatype::Complex { .. } => {
-            StoredType::Bytes { size, reversed: false }
+        Datatype::Complex { base, .. } => {
+            let members = complex_members(base).iter().map(stored_member).collect();
+            StoredType::Compound { size, members }
         }
+        // Nobody says what an element of these is, so it is the bytes it has.
+        Datatype::Array { .. } => StoredType::Bytes { size, reversed: false },
         _ => hdf5::stored_type(datatype),
     }
 }

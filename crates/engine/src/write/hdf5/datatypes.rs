@@ -7,7 +7,7 @@ use isotach_format::hdf5::message::datatype::{
     BitPadding, ByteOrder, CharacterSet, Datatype, EnumMember, FixedPoint, Float, Member,
     Normalization, ReferenceKind, StringPadding,
 };
-use isotach_model::{Atomic, DataType, Field, UserClass, UserType};
+use isotach_model::{Atomic, DataType, Field, FloatFormat, UserClass, UserType};
 
 use crate::variable::Endianness;
 
@@ -28,6 +28,7 @@ pub(super) fn datatype(
 ) -> Option<Datatype> {
     match data_type {
         DataType::Atomic(atomic) => Some(atomic_type(*atomic, endianness, sizes)),
+        DataType::SmallFloat(format) => small_float(format, byte_order(endianness)),
         DataType::User(user) => user_type(user, endianness, sizes),
         DataType::Foreign(_) => None,
     }
@@ -90,6 +91,7 @@ fn memory_bytes(data_type: &DataType) -> usize {
     match data_type {
         DataType::Atomic(Atomic::String) => size_of::<u64>(),
         DataType::Atomic(atomic) => atomic.size(),
+        DataType::SmallFloat(_) => Atomic::Float.size(),
         DataType::User(user) => user.size,
         DataType::Foreign(foreign) => foreign.size,
     }
@@ -97,12 +99,7 @@ fn memory_bytes(data_type: &DataType) -> usize {
 
 /// The type of a number, a char or a string.
 pub(super) fn atomic_type(atomic: Atomic, endianness: Endianness, sizes: Sizes) -> Datatype {
-    let byte_order = match endianness {
-        Endianness::Big => ByteOrder::Big,
-        Endianness::Little => ByteOrder::Little,
-        Endianness::Native if cfg!(target_endian = "big") => ByteOrder::Big,
-        Endianness::Native => ByteOrder::Little,
-    };
+    let byte_order = byte_order(endianness);
     let integer = |signed| integer(atomic.size() as u32, signed, byte_order);
     match atomic {
         Atomic::Char => text(1),
@@ -111,6 +108,15 @@ pub(super) fn atomic_type(atomic: Atomic, endianness: Endianness, sizes: Sizes) 
         Atomic::UByte | Atomic::UShort | Atomic::UInt | Atomic::UInt64 => integer(false),
         Atomic::Float => float(4, 23, 8, 127, byte_order),
         Atomic::Double => float(8, 52, 11, 1023, byte_order),
+    }
+}
+
+fn byte_order(endianness: Endianness) -> ByteOrder {
+    match endianness {
+        Endianness::Big => ByteOrder::Big,
+        Endianness::Little => ByteOrder::Little,
+        Endianness::Native if cfg!(target_endian = "big") => ByteOrder::Big,
+        Endianness::Native => ByteOrder::Little,
     }
 }
 
@@ -168,4 +174,19 @@ fn float(
         normalization: Normalization::HighestBitImplied,
         bit_padding: BitPadding { low: false, high: false, internal: false },
     })
+}
+
+/// A float of one or two bytes, which has the bits of a format.
+fn small_float(format: &FloatFormat, byte_order: ByteOrder) -> Option<Datatype> {
+    let byte = |number: u32| u8::try_from(number).ok();
+    let size = u32::try_from(format.size).ok()?;
+    let whole =
+        float(size, byte(format.mantissa.1)?, byte(format.exponent.1)?, format.bias, byte_order);
+    let Datatype::Float(whole) = whole else { return None };
+    Some(Datatype::Float(Float {
+        sign_location: byte(format.sign)?,
+        exponent_location: byte(format.exponent.0)?,
+        mantissa_location: byte(format.mantissa.0)?,
+        ..whole
+    }))
 }

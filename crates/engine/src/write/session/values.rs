@@ -62,7 +62,7 @@ impl Session {
         Ok(report)
     }
 
-    /// Writes elements in this machine's byte order.
+    /// Writes elements of the stored type's native form.
     pub(crate) fn write_native(
         &self,
         id: VariableId,
@@ -76,12 +76,18 @@ impl Session {
                 let kind = ErrorKind::WrongType { stored: format!("{stored:?}"), wanted: "bytes" };
                 return Err(self.error(kind));
             }
-            self.check_count(selection, elements.len() / stored.size().max(1))?;
+            self.check_count(selection, elements.len() / stored.native_size().max(1))?;
             Ok(stored)
         };
         let check = |state: &State, id| flat_type(state, id).map(drop);
         let (state, id) = self.ready_for(id, selection, &mut writing, check)?;
         let stored = flat_type(&state, id)?;
+        if stored.is_resized() {
+            let count = elements.len() / stored.native_size().max(1);
+            let mut resized = vec![0; count * stored.size()];
+            stored.from_native(elements, &mut resized);
+            return self.put(state, id, selection, &resized);
+        }
         let order = stored.native_order();
         if order.is_native() && !state.is_quantized(id) {
             self.put(state, id, selection, elements)
@@ -150,6 +156,10 @@ impl Session {
             self.error(ErrorKind::WrongType { stored: format!("{stored:?}"), wanted })
         })?;
         self.check_count(selection, numbers.len())?;
+        if to.size() != stored.native_size() {
+            drop(state);
+            return self.write_values(id, selection, &T::into_values(numbers.to_vec()));
+        }
         let given = bytemuck::cast_slice(numbers);
         if to == T::ATOMIC {
             drop(state);
