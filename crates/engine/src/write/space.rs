@@ -26,6 +26,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 use std::sync::{Arc, PoisonError};
 
+use super::data::Line;
 use crate::sync::primitives::{Mutex, MutexGuard};
 use crate::writer::Alignment;
 
@@ -66,6 +67,8 @@ pub struct Space {
     /// The generation of the file as it was opened.
     opened: u64,
     state: Mutex<State>,
+    /// Those who take space later.
+    line: Arc<Line>,
 }
 
 #[derive(Debug, Default)]
@@ -137,7 +140,7 @@ impl Space {
         let state = Mutex::new(State { end, opened_end: end, ..State::default() });
         let step = (end / SURVEYED_PART).max(SURVEYED_BYTES).next_power_of_two();
         let survey = Mutex::default();
-        Self { alignment, survey, step, holders: None, opened: 0, state }
+        Self { alignment, survey, step, holders: None, opened: 0, state, line: Arc::default() }
     }
 
     /// Has space wait for those who read states of the file before they are given to others; `generation` is that of
@@ -215,6 +218,7 @@ impl Space {
     ///
     /// There is always an address: one beyond what a file can have is an error when it is written.
     pub fn allocate(&self, bytes: u64, alignment: u64) -> u64 {
+        self.line.settle();
         self.allocate_aligned(&[bytes], alignment.max(self.alignment.of(bytes))).0
     }
 
@@ -253,6 +257,11 @@ impl Space {
     /// Takes `bytes` bytes at `address` back, in whatever parts they were allocated. Structures of a
     /// broken file may lie over each other or behind its end: of these, nothing is taken.
     pub fn free(&self, address: u64, bytes: u64) {
+        self.line.settle();
+        self.free_now(address, bytes);
+    }
+
+    fn free_now(&self, address: u64, bytes: u64) {
         let mut state = self.lock();
         let range = address..address.saturating_add(bytes);
         if !state.is_used(&range) {
@@ -370,7 +379,11 @@ impl super::data::Allocate for Space {
     }
 
     fn free(&self, address: u64, bytes: u64) {
-        Self::free(self, address, bytes);
+        self.free_now(address, bytes);
+    }
+
+    fn line(&self) -> Option<&Arc<Line>> {
+        Some(&self.line)
     }
 }
 

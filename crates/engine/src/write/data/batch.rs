@@ -1,11 +1,12 @@
 //! Chunks on their last step: those that are ready together get their space together, and go to
 //! the file with as few calls as can be.
 
+use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, PoisonError};
 
-use super::Target;
 use super::partial::{Partial, Waiting};
 use super::table::{ChunkTable, OldPlace};
+use super::{Allocate, Target};
 use crate::error::Result;
 use crate::plan::layout::ChunkPlace;
 
@@ -54,9 +55,17 @@ pub(super) struct Destination<'d> {
     pub(super) grid: &'d [u64],
     /// Bytes of the caller's that chunks were taken from as they are.
     pub(super) caller: &'d [u8],
-    /// Where the batch stands among others: space is given out in this order, so that what lies
-    /// together in the array lies together in the file, however many threads there are.
-    pub(super) turn: (&'d Turns, usize),
+    pub(super) turn: Turn<'d>,
+}
+
+/// When a batch gets its space: in an order that does not depend on threads, so that what lies together in the array
+/// lies together in the file, and the same calls make the same file.
+#[derive(Clone, Copy)]
+pub(super) enum Turn<'t> {
+    /// At that place among the batches of its call, after all who are in line.
+    Of(&'t Turns, usize),
+    /// Now, as its turn in the line has come.
+    InLine,
 }
 
 /// Whose turn it is among workers that count their work up from 0, one after the other.
@@ -64,6 +73,9 @@ pub(super) struct Destination<'d> {
 pub(super) struct Turns {
     state: Mutex<TurnState>,
     changed: Condvar,
+    /// What the workers do not need any more, by turn: address and bytes. It is free when all are done, as what one
+    /// gives back while others take space is theirs by chance.
+    left: Mutex<BTreeMap<usize, Vec<(u64, u64)>>>,
 }
 
 #[derive(Default)]
@@ -92,6 +104,14 @@ impl Turns {
         done
     }
 
+    /// Gives back what the workers left: all of them are done.
+    pub(super) fn give_back(self, space: &dyn Allocate) {
+        let left = self.left.into_inner().unwrap_or_else(PoisonError::into_inner);
+        for (address, bytes) in left.into_values().flatten() {
+            space.free(address, bytes);
+        }
+    }
+
     /// Does `work`; where it fails, nobody waits any more.
     pub(super) fn guard<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<R> {
         /// Also where it panics.
@@ -106,6 +126,19 @@ impl Turns {
         let done = work()?;
         std::mem::forget(end);
         Ok(done)
+    }
+}
+
+impl Destination<'_> {
+    /// Gives back bytes of the file that a batch does not need any more.
+    fn leave(&self, address: u64, bytes: u64) {
+        match self.turn {
+            Turn::Of(turns, turn) => {
+                let mut left = turns.left.lock().unwrap_or_else(PoisonError::into_inner);
+                left.entry(turn).or_default().push((address, bytes));
+            }
+            Turn::InLine => self.target.space.free(address, bytes),
+        }
     }
 }
 
@@ -194,18 +227,25 @@ impl Batch {
     /// Writes all chunks, enters them into the table and gives back the space they had before.
     /// A chunk of the last commit goes to new space, one that is in none may stay where it is.
     pub(super) fn write(&mut self, to: &Destination<'_>) -> Result<()> {
-        let (turns, turn) = to.turn;
         if self.chunks.is_empty() {
-            turns.take(turn, || ());
+            if let Turn::Of(turns, turn) = to.turn {
+                turns.take(turn, || ());
+            }
             return Ok(());
         }
         let rank = self.coordinates.len() / self.chunks.len();
         let coordinates = self.coordinates.chunks_exact(rank.max(1));
         to.table.old_places(coordinates.clone(), &mut self.old)?;
-        turns.take(turn, || self.give_space(to.target));
+        match to.turn {
+            Turn::Of(turns, turn) => turns.take(turn, || {
+                to.target.space.settle();
+                self.give_space(to.target);
+            }),
+            Turn::InLine => self.give_space(to.target),
+        }
         if let Err(error) = self.write_runs(to) {
             for &(address, bytes) in &self.pieces {
-                to.target.space.free(address, bytes);
+                to.leave(address, bytes);
             }
             return Err(error);
         }
@@ -221,7 +261,7 @@ impl Batch {
             // What stayed where it was needs its first bytes still.
             let kept = if place.address == chunk.address { chunk.len as u64 } else { 0 };
             if place.stored_bytes > kept {
-                to.target.space.free(place.address + kept, place.stored_bytes - kept);
+                to.leave(place.address + kept, place.stored_bytes - kept);
             }
         }
         Ok(())

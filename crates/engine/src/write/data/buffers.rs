@@ -2,7 +2,7 @@
 //! open for writing.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, Weak};
 
 use super::chunked::Shared;
 use crate::cache::memory_setting;
@@ -22,6 +22,9 @@ struct Buffers {
     stores: Mutex<Vec<Weak<Shared>>>,
     /// Held by who makes room.
     making_room: Mutex<()>,
+    /// Jobs that write chunks later, which give memory back when they end.
+    jobs: Mutex<u64>,
+    job_ended: Condvar,
 }
 
 /// Memory that counts as used until this is dropped.
@@ -44,6 +47,8 @@ fn buffers() -> &'static Buffers {
         clock: AtomicU64::new(0),
         stores: Mutex::default(),
         making_room: Mutex::default(),
+        jobs: Mutex::default(),
+        job_ended: Condvar::new(),
     })
 }
 
@@ -70,9 +75,46 @@ pub(super) fn take(bytes: usize) -> Option<Share> {
     Share::of(&buffers().waiting, bytes, waiting_budget())
 }
 
-/// Takes `bytes` for a chunk that waits for a thread, where as many are left of the other quarter.
+/// Whether as many bytes are left for chunks that wait for the rest of their elements.
+pub(super) fn has_room(bytes: usize) -> bool {
+    buffers().waiting.load(Relaxed).saturating_add(bytes as u64) <= waiting_budget()
+}
+
+/// Takes `bytes` for a chunk that waits for a thread, of the other quarter; waits where none are left and there are
+/// jobs that give some back.
 pub(super) fn take_for_later(bytes: usize) -> Option<Share> {
-    Share::of(&buffers().for_later, bytes, buffer_budget() - waiting_budget())
+    let buffers = buffers();
+    let budget = buffer_budget() - waiting_budget();
+    let take = || Share::of(&buffers.for_later, bytes, budget);
+    if let Some(share) = take() {
+        return Some(share);
+    }
+    let mut jobs = buffers.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+    loop {
+        // Looked at under the lock under which a job ends.
+        let share = take();
+        if share.is_some() || *jobs == 0 || bytes as u64 > budget {
+            return share;
+        }
+        jobs = buffers.job_ended.wait(jobs).unwrap_or_else(PoisonError::into_inner);
+    }
+}
+
+/// A job that writes chunks later, until it is dropped.
+pub(super) struct Job(());
+
+impl Job {
+    pub(super) fn begin() -> Self {
+        *buffers().jobs.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        Self(())
+    }
+}
+
+impl Drop for Job {
+    fn drop(&mut self) {
+        *buffers().jobs.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        buffers().job_ended.notify_all();
+    }
 }
 
 fn waiting_budget() -> u64 {
@@ -118,6 +160,8 @@ pub(super) fn make_room(since: Moment) {
     // Somebody else is at it already.
     let Ok(_alone) = buffers().making_room.try_lock() else { return };
     let stores: Vec<_> = stores().iter().filter_map(Weak::upgrade).collect();
+    // A chunk that a job has would be passed over by chance.
+    stores.iter().for_each(|store| store.target.space.settle());
     let mut waiting: Vec<(Moment, u64)> = Vec::new();
     stores.iter().for_each(|store| store.waiting(&mut waiting));
     waiting.retain(|(moment, _)| *moment < since);

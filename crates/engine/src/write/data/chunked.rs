@@ -17,10 +17,10 @@ use isotach_codec::Pipeline;
 use isotach_model::selection::Selection;
 use isotach_model::shape;
 
-use super::batch::{Destination, Turns};
+use super::batch::{Destination, Turn, Turns};
 use super::beyond::Row;
 use super::buffers::{self, Moment};
-use super::claims::{ChunkBox, Claims};
+use super::claims::{ChunkBox, Claim, Claims};
 use super::cover::{Cover, Cursor};
 use super::gather::{Elements, Gather};
 use super::partial::{Partial, Partials, Waiting};
@@ -33,9 +33,14 @@ use crate::plan::layout::{ChunkIndex, DecodeCount};
 use crate::write::told::ToTell;
 
 /// Chunks that are gathered before they are written: as many bytes, or one chunk.
-pub(super) const BATCH_BYTES: usize = 1 << 20;
+const BATCH_BYTES: usize = 1 << 20;
 /// Work below this stays on the caller's thread: a thread of the pool takes some 10 us to begin.
 const SHARED_FROM_BYTES: usize = 128 << 10;
+/// So many chunks of a call keep most machines busy; how many it takes must not depend on the machine, as it decides
+/// what lies next to what in the file.
+const MANY_CHUNKS: usize = 16;
+/// The batches of a call are at most so many, where that makes them smaller.
+const MOST_BATCHES: usize = 32;
 
 /// What a chunked variable is.
 pub struct ChunkParts {
@@ -98,7 +103,14 @@ pub(super) struct Call<'c> {
     has_waiting: bool,
     /// Whole chunks that are encoded and written later, by other threads; `None` where that is not
     /// worth it.
-    for_later: Option<&'c Mutex<Vec<Waiting>>>,
+    for_later: Option<Later<'c>>,
+}
+
+/// Chunks that other threads are to write, until there are enough for one of them.
+struct Later<'c> {
+    shared: &'c Arc<Shared>,
+    claim: &'c Claim,
+    chunks: Mutex<Vec<Waiting>>,
 }
 
 impl ChunkStore {
@@ -220,6 +232,21 @@ impl ChunkStore {
     }
 }
 
+impl Later<'_> {
+    /// Adds a chunk, and begins a job where there are enough.
+    fn push(&self, chunk: Waiting, shape: &[u64]) {
+        let job = {
+            let mut chunks = lock(&self.chunks);
+            chunks.push(chunk);
+            let is_enough = chunks.len().saturating_mul(self.shared.chunk_bytes) >= BATCH_BYTES;
+            is_enough.then(|| std::mem::take(&mut *chunks))
+        };
+        if let Some(job) = job {
+            self.shared.write_later(job, self.claim, shape);
+        }
+    }
+}
+
 impl Drop for ChunkStore {
     /// Waits for chunks that are being written, and forgets those that wait: the file may not be there
     /// afterwards, when some other store looks for memory.
@@ -248,9 +275,10 @@ impl Shared {
             .ok_or_else(|| self.target.limit("chunks of a write", u64::MAX, usize::MAX as u64))?;
         let (low, high) = cover.bounds();
         let claim = self.claims.wait_for(ChunkBox { low, high });
-        let for_later = Mutex::default();
+        let (count, bytes) = (cover.count(), elements.len());
+        let later = Later { shared: self, claim: &claim, chunks: Mutex::default() };
         let call = Call {
-            for_later: self.is_for_later(cover.count(), elements.len()).then_some(&for_later),
+            for_later: self.is_for_later(count, bytes).then_some(later),
             elements: Elements { bytes: elements, strides: &strides, element_size: *element_size },
             shape,
             grid: &self.grid(shape),
@@ -258,11 +286,18 @@ impl Shared {
             has_waiting: !self.partials.is_empty(),
             cover: &cover,
         };
-        let written = self.share_out(cover.count(), elements.len(), |chunks, turn, scratch| {
+        // Who of several threads gets the last memory for parts of chunks would be chance.
+        let has_room = buffers::has_room(count.saturating_mul(self.waiting_bytes()));
+        let workers = match call.for_later {
+            None if has_room => self.worker_count(count, bytes),
+            _ => 1,
+        };
+        let written = self.share_out_over(workers, count, bytes, |chunks, turn, scratch| {
             self.write_batch(&call, chunks, turn, scratch)
         });
-        let for_later = for_later.into_inner().unwrap_or_else(PoisonError::into_inner);
-        self.write_later(for_later, &claim, shape);
+        if let Some(later) = &call.for_later {
+            self.write_later(std::mem::take(&mut lock(&later.chunks)), &claim, shape);
+        }
         written
     }
 
@@ -271,14 +306,15 @@ impl Shared {
     fn is_for_later(&self, count: usize, bytes: usize) -> bool {
         let is_filtered = !self.parts.pipeline.filters.is_empty();
         let chunk_bytes = count.saturating_mul(self.chunk_bytes);
-        is_filtered && chunk_bytes >= SHARED_FROM_BYTES && self.worker_count(count, bytes) == 1
+        let is_shared_out = bytes >= SHARED_FROM_BYTES && count >= MANY_CHUNKS;
+        is_filtered && chunk_bytes >= SHARED_FROM_BYTES && !is_shared_out
     }
 
     /// How many threads share `bytes` bytes of elements for `count` chunks.
-    fn worker_count(&self, count: usize, bytes: usize) -> usize {
+    pub(super) fn worker_count(&self, count: usize, bytes: usize) -> usize {
         let threads = parallel::thread_count();
-        let is_enough = bytes >= SHARED_FROM_BYTES && count >= threads;
-        if is_enough { threads } else { 1 }
+        let is_enough = bytes >= SHARED_FROM_BYTES && count >= threads.min(MANY_CHUNKS);
+        if is_enough { threads.min(count) } else { 1 }
     }
 
     /// Does `work` with ranges of `count` chunks, for which there are `bytes` bytes, on several threads
@@ -287,16 +323,26 @@ impl Shared {
         &self,
         count: usize,
         bytes: usize,
-        work: impl Fn(Range<usize>, (&Turns, usize), &mut Scratch) -> Result<()> + Send + Sync,
+        work: impl Fn(Range<usize>, Turn<'_>, &mut Scratch) -> Result<()> + Send + Sync,
     ) -> Result<()> {
-        let workers = self.worker_count(count, bytes);
+        self.share_out_over(self.worker_count(count, bytes), count, bytes, work)
+    }
+
+    /// The same on that many threads. The ranges are the same on any number of them.
+    pub(super) fn share_out_over(
+        &self,
+        workers: usize,
+        count: usize,
+        bytes: usize,
+        work: impl Fn(Range<usize>, Turn<'_>, &mut Scratch) -> Result<()> + Send + Sync,
+    ) -> Result<()> {
         let mut batch_chunks = (BATCH_BYTES / self.chunk_bytes).max(1);
-        if workers > 1 {
-            batch_chunks = batch_chunks.min(count.div_ceil(workers * 4));
+        if bytes >= SHARED_FROM_BYTES {
+            batch_chunks = batch_chunks.min(count.div_ceil(MOST_BATCHES));
         }
         let batch_count = count.div_ceil(batch_chunks);
         let (turns, next) = (Turns::default(), AtomicUsize::new(0));
-        parallel::for_each(workers, |_| {
+        let done = parallel::for_each(workers, |_| {
             loop {
                 // Whoever takes a batch is at work: those that come later may wait for it.
                 let batch = next.fetch_add(1, Relaxed);
@@ -305,9 +351,12 @@ impl Shared {
                 }
                 let first = batch * batch_chunks;
                 let chunks = first..count.min(first + batch_chunks);
-                turns.guard(|| scratch::with(|scratch| work(chunks, (&turns, batch), scratch)))?;
+                let turn = Turn::Of(&turns, batch);
+                turns.guard(|| scratch::with(|scratch| work(chunks, turn, scratch)))?;
             }
-        })
+        });
+        turns.give_back(self.target.space.as_ref());
+        done
     }
 
     /// Gathers some of a call's chunks, and writes those that are whole.
@@ -315,7 +364,7 @@ impl Shared {
         &self,
         call: &Call<'_>,
         chunks: Range<usize>,
-        turn: (&Turns, usize),
+        turn: Turn<'_>,
         scratch: &mut Scratch,
     ) -> Result<()> {
         let mut gather = Gather::new(call.elements, &self.parts.chunk_shape, &self.strides);
@@ -359,7 +408,7 @@ impl Shared {
         let is_plain = self.is_plain(coordinates, call.shape);
         let has_fill = self.needed_count(coordinates) < self.element_count();
         if !is_plain
-            && let Some(for_later) = call.for_later
+            && let Some(later) = &call.for_later
             && let Some(share) = buffers::take_for_later(self.chunk_bytes)
         {
             let mut partial = self.new_partial(Some(share))?;
@@ -370,7 +419,7 @@ impl Shared {
             copied.map_err(|_| self.beyond_chunk(coordinates))?;
             (partial.is_settled, partial.is_dirty) = (true, true);
             partial.used = call.moment;
-            lock(for_later).push((coordinates.as_slice().into(), partial));
+            later.push((coordinates.as_slice().into(), partial), call.shape);
             return Ok(());
         }
         let Scratch { batch, chunk: ChunkScratch { stored, codec, .. } } = scratch;
@@ -445,11 +494,11 @@ impl Shared {
             return waits.map(drop);
         }
         if is_whole
-            && let Some(for_later) = call.for_later
+            && let Some(later) = &call.for_later
             && let Some(share) = buffers::take_for_later(self.chunk_bytes)
         {
             partial.share = Some(share);
-            lock(for_later).push((coordinates, partial));
+            later.push((coordinates, partial), call.shape);
             return Ok(());
         }
         self.add_waited(coordinates, partial, call.shape, scratch)

@@ -78,7 +78,10 @@ impl Shared {
         }
         let (shape, moment) = (self.shape().clone(), buffers::now());
         let bytes = known.len().saturating_mul(self.chunk_bytes);
-        self.share_out(known.len(), bytes, |chunks, _, scratch| {
+        // Who of several threads gets the last memory would be chance.
+        let has_room = buffers::has_room(known.len().saturating_mul(self.waiting_bytes()));
+        let workers = if has_room { self.worker_count(known.len(), bytes) } else { 1 };
+        self.share_out_over(workers, known.len(), bytes, |chunks, _, scratch| {
             for at in &known[chunks] {
                 let Some(share) = buffers::take(self.waiting_bytes()) else { return Ok(()) };
                 let mut partial = self.new_partial(Some(share))?;

@@ -21,6 +21,7 @@ mod filterable;
 mod gather;
 mod in_place;
 mod inline;
+mod line;
 mod one_run;
 mod partial;
 mod refit;
@@ -38,6 +39,7 @@ use isotach_model::shape;
 pub use buffers::{buffer_budget, set_buffer_budget};
 pub use chunked::{ChunkParts, ChunkStore};
 pub use inline::InlineStore;
+pub use line::Line;
 pub use strided::StridedStore;
 pub use table::ChunkTable;
 
@@ -64,6 +66,18 @@ pub trait Allocate: Send + Sync {
 
     /// Takes bytes back that nobody needs after the next commit.
     fn free(&self, address: u64, bytes: u64);
+
+    /// Those who take space later, in the order of the calls that they work for; `None` where all take it at once.
+    fn line(&self) -> Option<&Arc<Line>> {
+        None
+    }
+
+    /// Comes back when all who are in line have their space: before any other takes some or gives it back.
+    fn settle(&self) {
+        if let Some(line) = self.line() {
+            line.settle();
+        }
+    }
 }
 
 /// Where values go.

@@ -331,6 +331,7 @@ impl StridedStore {
                 (state.address, state.is_committed) = (Some(left), true);
             }
             drop(state);
+            self.target.space.settle();
             self.target.space.free(unused, self.len);
         }
         written
@@ -366,6 +367,7 @@ impl StridedStore {
             self.target.write_at(to + at, &buffer)
         });
         let unused = if copied.is_ok() { from } else { to };
+        self.target.space.settle();
         self.target.space.free(unused, self.len);
         copied
     }

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use isotach_codec::Pipeline;
 
-use super::batch::{Batch, Destination, Turns};
-use super::buffers::{Moment, Share};
-use super::chunked::{BATCH_BYTES, Shared, lock};
+use super::batch::{Batch, Destination, Turn};
+use super::buffers::{Job, Moment, Share};
+use super::chunked::{Shared, lock};
 use super::claims::{ChunkBox, Claim};
 use super::fill_with;
 use super::gather::WholeBox;
@@ -186,10 +186,21 @@ impl Shared {
     /// The same for chunks that were taken out.
     fn write_taken(
         &self,
+        taken: impl Iterator<Item = Waiting>,
+        shape: &[u64],
+        turn: Turn<'_>,
+        kept: bool,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let added = self.add_taken(taken, shape, scratch);
+        self.write_added(added, &mut scratch.batch, shape, turn, kept)
+    }
+
+    /// Encodes chunks that were taken out.
+    fn add_taken(
+        &self,
         mut taken: impl Iterator<Item = Waiting>,
         shape: &[u64],
-        turn: (&Turns, usize),
-        kept: bool,
         scratch: &mut Scratch,
     ) -> Result<()> {
         scratch.batch.clear();
@@ -205,10 +216,22 @@ impl Shared {
             false => Ok(()),
         });
         taken.for_each(|(coordinates, partial)| self.partials.put(coordinates, partial));
+        added
+    }
+
+    /// Writes what was `added`, if all of it was.
+    fn write_added(
+        &self,
+        added: Result<()>,
+        batch: &mut Batch,
+        shape: &[u64],
+        turn: Turn<'_>,
+        kept: bool,
+    ) -> Result<()> {
         let (target, table, grid) = (&self.target, &self.table, &self.grid(shape));
         let to = Destination { target, table, grid, caller: &[], turn };
-        let written = added.and_then(|()| scratch.batch.write(&to));
-        for (coordinates, mut partial) in scratch.batch.take_waited() {
+        let written = added.and_then(|()| batch.write(&to));
+        for (coordinates, mut partial) in batch.take_waited() {
             partial.is_dirty = written.is_err();
             if !partial.is_dirty {
                 partial.written.forget_changed();
@@ -222,32 +245,38 @@ impl Shared {
         written
     }
 
-    /// Has other threads write whole chunks, which are among those of `claim`, while the caller goes
-    /// on. What cannot be written waits, and the next write or flush tells why.
+    /// Has another thread encode whole chunks, which are among those of `claim`, while the caller goes on, and write
+    /// them where he would have written them. What cannot be written waits, and the next write or flush tells why.
     pub(super) fn write_later(
         self: &Arc<Self>,
-        mut chunks: Vec<Waiting>,
+        chunks: Vec<Waiting>,
         claim: &Claim,
         shape: &[u64],
     ) {
-        let job_chunks = (BATCH_BYTES / self.chunk_bytes).max(1);
-        while !chunks.is_empty() {
-            let job = chunks.split_off(chunks.len().saturating_sub(job_chunks));
-            let Some(around) = ChunkBox::around(job.iter().map(|(at, _)| &**at)) else { return };
-            let (shared, claim, shape) = (Arc::clone(self), claim.share(around), shape.to_vec());
-            parallel::soon(move || {
-                let taken = job.into_iter();
-                let written = scratch::with(|scratch| {
-                    shared.write_taken(taken, &shape, (&Turns::default(), 0), false, scratch)
-                });
+        let Some(around) = ChunkBox::around(chunks.iter().map(|(at, _)| &**at)) else { return };
+        let (shared, claim, shape) = (Arc::clone(self), claim.share(around), shape.to_vec());
+        let line = shared.target.space.line().map(Arc::clone);
+        let (job, place) = (Job::begin(), line.as_ref().map(|line| line.join()));
+        parallel::soon(move || {
+            let (added, mut batch) = scratch::with(|scratch| {
+                let added = shared.add_taken(chunks.into_iter(), &shape, scratch);
+                (added, std::mem::take(&mut scratch.batch))
+            });
+            let write = move || {
+                let written = shared.write_added(added, &mut batch, &shape, Turn::InLine, false);
                 if let Err(error) = written {
                     shared.failed.put_first(error);
                 }
                 // Whoever waits for the claim may want to close the file.
                 drop(shared);
                 drop(claim);
-            });
-        }
+                drop(job);
+            };
+            match line.zip(place) {
+                Some((line, place)) => line.come(place, write),
+                None => write(),
+            }
+        });
     }
 
     /// When each chunk that waits was last used, and its bytes.
