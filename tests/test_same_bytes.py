@@ -1,4 +1,4 @@
-"""The same definitions and data make the same bytes: on any number of threads, on any day, in any process."""
+"""The same calls make the same bytes: on any number of threads, on any day, in any process."""
 
 import hashlib
 import os
@@ -10,7 +10,7 @@ import pytest
 from test_copy import COMMAND
 
 ROOT = Path(__file__).resolve().parent
-#: Threads, and days from now. Each is a process of its own, in which hash tables are ordered otherwise.
+#: Threads, and days from now. Each process orders its hash tables otherwise.
 RUNS = [(1, 0), (2, 400), (8, -4000)]
 
 
@@ -95,4 +95,8 @@ def test_files_from_cdl_are_the_same(tmp_path, written, clock, kind):
 def test_c_writes_the_same(tmp_path, written, clock, libraries, kind):
     flags = ["-d", "3", "-s"] if kind == "nc4" else []
     command = ["nccopy", "-k", kind, *flags, written[0] / "NETCDF4_CLASSIC.nc"]
-    assert alike(tmp_path, clock, command, LD_LIBRARY_PATH=str(libraries))
+    trace = tmp_path / "trace.jsonl"
+    environment = {**libraries.environment(ours=True), "ISOTACH_TRACE": str(trace)}
+    assert alike(tmp_path, clock, command, **environment)
+    # It ran on our library, not on the one that it is linked to.
+    assert trace.stat().st_size

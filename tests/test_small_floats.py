@@ -254,7 +254,7 @@ def test_c_moves_them_as_float(tmp_path, libraries):
     path = tmp_path / "small.h5"
     make(path, h5t.IEEE_F16BE)
     before = read(path)
-    library = ctypes.CDLL(str(libraries / "libnetcdf.so.22"))
+    library = ctypes.CDLL(str(libraries.folder / "libnetcdf.so.22"))
     file, variable, kind = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
 
     def call(name, *arguments):
@@ -276,11 +276,13 @@ def test_c_moves_them_as_float(tmp_path, libraries):
     assert values[:4].tolist() == [1, -2.5, np.inf, 3]
     call("nc_inq_atttype", file, variable, b"a", ctypes.byref(kind))
     assert kind.value == 5
-    doubles[:] = before[::-1]
-    call("nc_put_var_double", file, variable, doubles.ctypes)
-    call("nc_put_var1_float", file, variable, one, np.array([0.75], "f4").ctypes)
+    values[:] = before[::-1]
+    call("nc_put_var_float", file, variable, values.ctypes)
+    call("nc_put_var1_double", file, variable, one, np.array([0.75]).ctypes)
     too_large = np.array([1e6], "f4")
-    assert library.nc_put_var1_float(file, variable, (ctypes.c_size_t * 1)(0), too_large.ctypes) == -60
+    assert (
+        library.nc_put_var1_float(file, variable, (ctypes.c_size_t * 1)(0), too_large.ctypes) == -60
+    )
     call("nc_close", file)
     expected = before[::-1].copy()
     expected[[999, 0]] = 0.75, np.inf

@@ -1,4 +1,4 @@
-"""Writes the same files into a folder; test_same_bytes.py runs it on other threads and at other times."""
+"""Writes the same files into a folder; test_same_bytes.py runs it in several processes."""
 
 import sys
 

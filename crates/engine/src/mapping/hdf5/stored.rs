@@ -10,7 +10,7 @@ use isotach_model::{FloatFormat, PartialFloat, PartialInt, StoredType};
 
 /// The stored form of an element of `datatype`, as HDF5's own view shows it.
 ///
-/// Integers of 1, 2, 4, 8 bytes, IEEE floats of 4 and 8 bytes and floats of one and two are numbers. Everything that is
+/// Integers of 1, 2, 4, 8 bytes and IEEE floats of 4 and 8 bytes are numbers. Everything that is
 /// not shown as the number it is (floats of other layouts, integers that do not use all their
 /// bits, bit fields, times) is bytes, lowest first; those in VAX order, fixed-length strings,
 /// opaque values and references are bytes as they stand. An enumeration is its numbers, a complex
@@ -22,10 +22,7 @@ pub fn stored_type(datatype: &Datatype) -> StoredType {
         Datatype::Float(float) if float.is_ieee() && matches!(size, 4 | 8) => {
             StoredType::Float { size, big_endian: float.byte_order == ByteOrder::Big }
         }
-        Datatype::Float(float) => match stored_float(float) {
-            Some(small) if size < 4 => small,
-            _ => bytes(size, float.byte_order),
-        },
+        Datatype::Float(float) => bytes(size, float.byte_order),
         Datatype::Time { byte_order, .. } | Datatype::BitField { byte_order, .. } => {
             bytes(size, *byte_order)
         }
@@ -105,6 +102,16 @@ fn bytes(size: usize, byte_order: ByteOrder) -> StoredType {
     StoredType::Bytes { size, reversed: byte_order == ByteOrder::Big }
 }
 
+/// The stored form of what is converted: small floats are numbers there.
+fn converted_type(datatype: &Datatype) -> StoredType {
+    match datatype {
+        Datatype::Float(float) if float.size < 4 => {
+            stored_float(float).unwrap_or_else(|| stored_type(datatype))
+        }
+        _ => stored_type(datatype),
+    }
+}
+
 /// Elements of one type cannot be had as elements of another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct NoConversion;
@@ -120,7 +127,7 @@ pub(super) fn element_conversion(
     if from == to {
         return Ok(None);
     }
-    let (source, target) = (stored_type(from), stored_type(to));
+    let (source, target) = (converted_type(from), converted_type(to));
     let is_number = source.number().is_some() && target.number().is_some();
     match (from, to) {
         (Datatype::Enumeration { members: ours, .. }, Datatype::Enumeration { members, .. })
