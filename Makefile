@@ -21,7 +21,6 @@ test: test-rust test-python
 
 test-rust: .build/debian
 	cargo test --workspace --locked
-	cargo test --package isotach --features model --lib --locked models
 
 test-python: .build/debian $(VENV)/.tested
 	$(BIN)/python -m pytest -q -n auto --dist loadfile tests -m "not long"

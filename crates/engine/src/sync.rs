@@ -37,6 +37,8 @@ use std::time::Duration;
 use crate::process::{generation, uncancelled};
 
 mod kept;
+#[cfg(test)]
+mod modelled;
 pub(crate) mod primitives;
 pub use kept::Kept;
 
@@ -440,7 +442,7 @@ impl<T: Send + Sync> PerProcess<T> {
     }
 }
 
-#[cfg(all(test, feature = "model"))]
+#[cfg(test)]
 mod models;
 #[cfg(test)]
 mod tests;

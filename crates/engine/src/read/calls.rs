@@ -18,7 +18,7 @@ use std::sync::{Arc, PoisonError};
 use isotach_model::selection::Selection;
 
 use crate::draft::{DimensionId, VariableId};
-use crate::sync::primitives::{AtomicU64, Condvar, Mutex, MutexGuard, ThreadId, current};
+use crate::sync::primitives::{AtomicU64, Condvar, Mutex, MutexGuard, ThreadId, this_thread};
 
 /// A reader that was disturbed so often comes in turn.
 const FREE_TRIES: u32 = 3;
@@ -91,7 +91,7 @@ impl Calls {
 
     /// Begins to read, for the `tries`-th time after the first.
     pub(crate) fn read(&self, variable: VariableId, selection: &Selection, tries: u32) -> Reading {
-        let (is_in_turn, thread) = (tries >= FREE_TRIES, current().id());
+        let (is_in_turn, thread) = (tries >= FREE_TRIES, this_thread());
         let bounds = Bounds::of(selection);
         let kind = Kind::Read { is_in_turn, is_disturbed: false };
         let mut state = self.lock();
@@ -113,7 +113,7 @@ impl Calls {
     /// Begins to write.
     pub(crate) fn write(&self, variable: VariableId, selection: &Selection) -> Writing {
         let bounds = Bounds::of(selection);
-        let (state, thread) = (self.lock(), current().id());
+        let (state, thread) = (self.lock(), this_thread());
         let may_wait = !state.is_inside(thread, 0);
         let mut state = self.wait(state, |state| {
             may_wait && state.others(thread).any(|call| call.is_turn_in(variable, &bounds))
@@ -162,7 +162,7 @@ impl Calls {
 impl State {
     fn begin(&mut self, variable: VariableId, bounds: Bounds, kind: Kind) -> u64 {
         self.last += 1;
-        let (number, thread) = (self.last, current().id());
+        let (number, thread) = (self.last, this_thread());
         self.under_way.push(Call { number, thread, variable, bounds, kind });
         number
     }
@@ -290,7 +290,7 @@ impl Drop for Writing {
     /// The values are there, or never will be. Comes back when those who come next see them.
     fn drop(&mut self) {
         self.calls.0.writes.fetch_add(1, SeqCst);
-        let (mut state, thread) = (self.calls.lock(), current().id());
+        let (mut state, thread) = (self.calls.lock(), this_thread());
         let may_wait = !state.is_inside(thread, self.number);
         if may_wait && state.is_ahead(&self.reach, thread) {
             if let Some(Call { kind: Kind::Write { has_ended, .. }, .. }) = state.get(self.number) {

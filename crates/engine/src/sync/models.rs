@@ -1,7 +1,7 @@
 //! Models: what threads do with one structure, in very many of the orders in which they can come.
 //!
-//! `cargo test --package isotach --features model --lib models` tries some of them, and so many times more as
-//! `ISOTACH_ORDERS` says. Each access counts as done before the next one begins: what processors put off is not tried.
+//! `cargo test --package isotach --lib models` tries some of them, and so many times more as `ISOTACH_ORDERS` says. Each access
+//! counts as done before the next one begins: what processors put off is not tried.
 
 use std::collections::HashMap;
 use std::sync::Arc;
