@@ -103,7 +103,13 @@ class _AlongDimension(ComplexVariable):
         return self._stored.shape()[:-1]
 
     def storage(self) -> Any:
-        kind, chunks, *others = self._stored.storage()
+        return self._without_parts(self._stored.storage())
+
+    def settled_storage(self) -> Any:
+        return self._without_parts(self._stored.settled_storage())
+
+    def _without_parts(self, storage: Any) -> Any:
+        kind, chunks, *others = storage
         return (kind, chunks and chunks[:-1], *others)
 
     def read(self, key: Any) -> Any:

@@ -456,8 +456,11 @@ class Variable(Attributes):
 
     @_moving.request
     def chunking(self) -> str | list[int] | None:
-        """The shape of its chunks, or `contiguous`; None in classic files."""
-        kind, chunks = self._native.storage()[:2]
+        """The shape of its chunks, or `contiguous`; None in classic files.
+
+        Who asks before the first values are in the file settles a shape that nobody has said.
+        """
+        kind, chunks = self._native.settled_storage()[:2]
         if not self._grp._is_netcdf4:
             return None
         return list(chunks) if kind == "chunked" else "contiguous"

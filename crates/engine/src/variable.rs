@@ -143,9 +143,16 @@ impl Variable {
         self.mapping.attribute(name)
     }
 
-    /// Chunks, filters, byte order.
+    /// Chunks, filters, byte order. The chunks of a new variable that nobody gave a shape may become others until its first
+    /// values are committed; see [`Self::settled_storage`].
     pub fn storage(&self) -> Result<Arc<StorageInfo>> {
         self.mapping.storage()
+    }
+
+    /// As [`Self::storage`], with the shape of chunks that the variable is going to have. Of a new variable that nobody
+    /// gave one, this settles it by what is written so far.
+    pub fn settled_storage(&self) -> Result<Arc<StorageInfo>> {
+        self.mapping.settled_storage()
     }
 
     /// What elements that were never written read as.

@@ -151,6 +151,12 @@ impl NativeVariable {
         storage_tuple(py, &storage)
     }
 
+    /// The same, after it is settled how the chunks are cut.
+    fn settled_storage<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let storage = py.detach(|| self.variable.settled_storage());
+        storage_tuple(py, &*storage.map_err(|error| to_python(&error))?)
+    }
+
     /// `(fills, value)`: whether never-written elements are filled, and with what (an array of
     /// one element).
     fn fill_value<'py>(&self, py: Python<'py>) -> PyResult<(bool, Bound<'py, PyAny>)> {

@@ -152,7 +152,7 @@ fn chunking(group: c_int, id: c_int) -> Outcome<(c_int, Vec<u64>)> {
         StorageKind::Chunked => {
             let shape = match storage.chunk_shape {
                 Some(said) => said,
-                None => node.variable.storage()?.chunk_shape.clone().unwrap_or_default(),
+                None => node.variable.settled_storage()?.chunk_shape.clone().unwrap_or_default(),
             };
             (NC_CHUNKED, shape)
         }

@@ -239,6 +239,10 @@ impl VariableMapping for VariableView {
         self.session.storage_info(self.id).map(Arc::new)
     }
 
+    fn settled_storage(&self) -> Result<Arc<StorageInfo>> {
+        self.session.settled_storage_info(self.id).map(Arc::new)
+    }
+
     fn fill_value(&self) -> Result<FillValue> {
         let stated = self.session.look(|draft| {
             let variable = draft.variable(self.id)?;

@@ -70,6 +70,10 @@ pub(crate) trait VariableMapping: Send + Sync {
     fn attribute(&self, name: &str) -> Result<Option<Attribute>>;
     /// Chunks, filters, byte order.
     fn storage(&self) -> Result<Arc<StorageInfo>>;
+    /// The same, after what is still open of it is settled.
+    fn settled_storage(&self) -> Result<Arc<StorageInfo>> {
+        self.storage()
+    }
     /// What elements that were never written read as.
     fn fill_value(&self) -> Result<FillValue>;
     /// Where its elements lie and how one element is stored.

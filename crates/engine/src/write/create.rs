@@ -129,7 +129,7 @@ fn create_empty(
             Box::new(ClassicBackend::create(target, durability, header_room))
         }
     };
-    backend.commit(&mut draft)?;
+    backend.commit(&mut draft, false)?;
     draft.mark_committed();
     let fail = |source| write_error(name, 0, least_bytes, source);
     if storage.len().map_err(fail)? < least_bytes {

@@ -98,9 +98,14 @@ pub(crate) trait Backend: Send + Sync {
         Ok(())
     }
 
+    /// Settles the shape of chunks that nobody has said, so that [`Self::storage_info`] tells what will be.
+    fn tell_chunks(&mut self, _draft: &Draft, _id: VariableId) -> Result<()> {
+        Ok(())
+    }
+
     /// Makes the draft, and all elements that were put, the state of the file; all or nothing. Where
-    /// that fails, the next call does it.
-    fn commit(&mut self, draft: &mut Draft) -> Result<()>;
+    /// that fails, the next call does it. `is_last` where the file is closed then.
+    fn commit(&mut self, draft: &mut Draft, is_last: bool) -> Result<()>;
 
     /// Why elements that were put are not in the last commit, though all else is, and never will be; once.
     fn take_lost(&mut self) -> Option<Error> {

@@ -174,6 +174,15 @@ impl Session {
         state.backend.storage_info(&state.draft, state.draft.owner(id))
     }
 
+    /// The same, after it is settled how the chunks are cut.
+    pub(crate) fn settled_storage_info(&self, id: VariableId) -> Result<StorageInfo> {
+        let mut state = self.alone()?;
+        let State { draft, backend, .. } = &mut *state;
+        let owner = draft.owner(id);
+        backend.tell_chunks(draft, owner)?;
+        backend.storage_info(draft, owner)
+    }
+
     /// Ends a round of definitions.
     pub(crate) fn end_definitions(&self, room: HeaderRoom) -> Result<()> {
         let mut state = self.alone()?;
@@ -190,7 +199,7 @@ impl Session {
     /// Makes what was done since the last commit a part of the file.
     pub(crate) fn commit(&self) -> Result<()> {
         let mut state = self.alone()?;
-        self.shared.commit(&mut state)?;
+        self.shared.commit(&mut state, false)?;
         state.tell_lost()
     }
 
@@ -198,7 +207,7 @@ impl Session {
     /// commit is lost.
     pub(crate) fn close(&self) -> Result<()> {
         let Ok(mut state) = self.alone() else { return Ok(()) };
-        let committed = self.shared.commit(&mut state);
+        let committed = self.shared.commit(&mut state, true);
         self.end(&mut state);
         let told = state.tell_lost();
         let closed = committed.and_then(|()| state.backend.close());
@@ -342,9 +351,9 @@ impl Shared {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn commit(&self, state: &mut State) -> Result<()> {
+    fn commit(&self, state: &mut State, is_last: bool) -> Result<()> {
         state.draft.give_places();
-        let committed = state.backend.commit(&mut state.draft);
+        let committed = state.backend.commit(&mut state.draft, is_last);
         committed.map_err(|error| state.not_committed(&self.name, error))?;
         state.draft.mark_committed();
         state.home.keep();
@@ -370,7 +379,7 @@ impl Shared {
         if self.holds.load(Relaxed) {
             return true;
         }
-        if let Err(error) = self.commit(&mut state).and_then(|()| state.tell_lost()) {
+        if let Err(error) = self.commit(&mut state, false).and_then(|()| state.tell_lost()) {
             self.failed.put(error);
         }
         true

@@ -440,7 +440,7 @@ impl Backend for ClassicBackend {
         self.define(draft, &mut state, spacing)
     }
 
-    fn commit(&mut self, draft: &mut Draft) -> Result<()> {
+    fn commit(&mut self, draft: &mut Draft, _is_last: bool) -> Result<()> {
         drop(self.defined(draft)?);
         let mut state = self.alone();
         if state.writer.has_image() {

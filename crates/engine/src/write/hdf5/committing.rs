@@ -36,9 +36,10 @@ impl Hdf5Backend {
         &mut self,
         draft: &Draft,
         changed: &BTreeSet<VariableId>,
+        is_last: bool,
     ) -> Result<()> {
         self.rows.clear();
-        self.flush(draft, changed)?;
+        self.flush(draft, changed, is_last)?;
         self.sweep_heap(draft);
         let is_redefined = self.revision != Some(draft.revision());
         let scales = match is_redefined {
@@ -87,14 +88,14 @@ impl Hdf5Backend {
 
     /// Brings the values of these variables to the file. Those that begin somewhere else now have to be
     /// written anew.
-    fn flush(&mut self, draft: &Draft, ids: &BTreeSet<VariableId>) -> Result<()> {
+    fn flush(&mut self, draft: &Draft, ids: &BTreeSet<VariableId>, is_last: bool) -> Result<()> {
         for &id in ids {
             // What was put into a variable that is deleted by now is lost.
             let Ok(variable) = draft.variable(id) else { continue };
             if variable.origin.is_some() && !self.is_written(id) {
                 continue;
             }
-            self.fit_chunks(draft, id)?;
+            self.fit_chunks(draft, id, is_last)?;
             let written = self.written(draft, id)?;
             if let Store::Chunked(store) = &written.store {
                 let rows = store.flush_for_commit(&variable.extent)?;

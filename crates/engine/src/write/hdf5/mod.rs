@@ -70,6 +70,8 @@ pub(super) struct Hdf5Backend {
     committer: Committer,
     heap: Arc<FileHeap>,
     variables: RwLock<HashMap<VariableId, Arc<WrittenVariable>, RandomState>>,
+    /// Shapes of chunks that nobody has said and that are settled.
+    told: HashMap<VariableId, Vec<u64>>,
     /// Those that elements were put into since the last commit.
     put_into: Mutex<BTreeSet<VariableId>>,
     objects: Objects,
@@ -136,6 +138,7 @@ impl Hdf5Backend {
             behind,
             committer,
             variables: RwLock::default(),
+            told: HashMap::new(),
             put_into: Mutex::default(),
             objects: Objects::default(),
             scales: Arc::default(),
@@ -193,6 +196,7 @@ impl Hdf5Backend {
             behind,
             committer,
             variables: RwLock::default(),
+            told: HashMap::new(),
             put_into: Mutex::default(),
             objects: opened,
             opened_scales: Arc::clone(&scales),
@@ -257,7 +261,8 @@ impl Hdf5Backend {
 
     fn plan(&self, draft: &Draft, id: VariableId) -> Result<Planned> {
         let variable = draft.variable(id).map_err(|fault| self.fault(fault))?;
-        let planned = Planned::new(draft, variable, &self.heap, self.structures, None);
+        let planned =
+            Planned::new(draft, variable, &self.heap, self.structures, self.told.get(&id));
         planned.map_err(|kind| self.target.error(kind))
     }
 
@@ -414,7 +419,11 @@ impl Backend for Hdf5Backend {
         self.dataset(id).is_some() || self.is_written(id)
     }
 
-    fn commit(&mut self, draft: &mut Draft) -> Result<()> {
+    fn tell_chunks(&mut self, draft: &Draft, id: VariableId) -> Result<()> {
+        Hdf5Backend::tell_chunks(self, draft, id)
+    }
+
+    fn commit(&mut self, draft: &mut Draft, is_last: bool) -> Result<()> {
         let put_into = self.put_into.get_mut().unwrap_or_else(PoisonError::into_inner);
         let mut changed = std::mem::take(put_into);
         let known = self.variables.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -425,7 +434,7 @@ impl Backend for Hdf5Backend {
             Item::Variable(id) => Some(id),
             _ => None,
         }));
-        let committed = self.commit_values(draft, &changed);
+        let committed = self.commit_values(draft, &changed, is_last);
         if committed.is_err() {
             self.give_up_indexes(&changed);
             let put_into = self.put_into.get_mut().unwrap_or_else(PoisonError::into_inner);

@@ -22,10 +22,11 @@ use crate::error::{DefinitionFault, Result};
 use crate::mapping::hdf5::{self, Dataset, FillStatus, LayoutKind};
 use crate::mapping::netcdf4;
 use crate::variable::{Endianness, StorageKind};
-use crate::write::chunk_shape::chunk_shape;
-use crate::writer::{Fill, Layout as Structures};
+use crate::write::chunk_shape::{Written, chunk_shape};
+use crate::writer::{Fill, FilterRequest, Layout as Structures};
 
 /// See the module.
+#[derive(Clone)]
 pub(super) struct Planned {
     pub(super) datatype: Datatype,
     /// Widths of addresses and lengths in the file.
@@ -48,14 +49,13 @@ pub(super) struct Planned {
 }
 
 impl Planned {
-    /// The plan for a variable of the draft; `records` is how many there are along its first dimension, where that is
-    /// unlimited and known.
+    /// The plan for a variable of the draft; `told` is the shape of its chunks where the draft has none and it is settled.
     pub(super) fn new(
         draft: &Draft,
         variable: &VariableDraft,
         heap: &FileHeap,
         structures: Structures,
-        records: Option<u64>,
+        told: Option<&Vec<u64>>,
     ) -> Encoded<Self> {
         let options = &variable.options;
         let endianness = options.endianness.unwrap_or(Endianness::Native);
@@ -68,11 +68,7 @@ impl Planned {
             Some(_) => None,
             None => netcdf4::default_fill(&datatype),
         };
-        let axes = variable.dimensions.iter().map(|&id| {
-            let dimension = draft.dimension(id)?;
-            Ok((!dimension.is_unlimited).then_some(dimension.len))
-        });
-        let axes = axes.collect::<Encoded<Vec<Option<u64>>>>()?;
+        let axes = axes(draft, variable)?;
         let needs_chunks = !options.filters.is_empty()
             || options.chunk_shape.is_some()
             || axes.iter().any(Option::is_none);
@@ -84,39 +80,73 @@ impl Planned {
             None if needs_chunks => StorageKind::Chunked,
             None => StorageKind::Contiguous,
         };
-        let element_size = datatype.size() as usize;
-        let chunk_shape = (kind == StorageKind::Chunked).then(|| match &options.chunk_shape {
-            Some(chunk_shape) => chunk_shape.clone(),
-            None => chunk_shape(&axes, element_size as u64, records),
-        });
-        let index =
-            IndexKind::choose(structures, &axes, chunk_shape.as_deref().unwrap_or_default());
-        let pipeline = match &chunk_shape {
-            Some(chunk_shape) => {
-                // What filters are told where nothing is filled, as libnetcdf has libhdf5 tell them.
-                let zeros = vec![0; element_size];
-                let fill = fill.as_deref().unwrap_or(&zeros);
-                filters::pipeline(&options.filters, &datatype, chunk_shape, fill)?
-            }
-            None => Pipeline::default(),
-        };
-        let filters =
-            FilterPipeline { filters: pipeline.filters.iter().map(stored_filter).collect() };
-        let pipeline = Arc::new(pipeline);
-        let edge_chunks_unfiltered = false;
-        Ok(Self {
-            datatype,
+        let mut planned = Self {
             sizes: heap.sizes(),
             stored,
             kind,
-            chunk_shape,
-            index,
-            edge_chunks_unfiltered,
-            pipeline,
-            filters,
+            index: IndexKind::choose(structures, &axes, &[]),
+            edge_chunks_unfiltered: false,
+            chunk_shape: None,
+            pipeline: Arc::default(),
+            filters: FilterPipeline::default(),
             fill_beyond,
             fill,
-        })
+            datatype,
+        };
+        if kind == StorageKind::Chunked {
+            let shape = match options.chunk_shape.as_ref().or(told) {
+                Some(settled) => settled.clone(),
+                None => chunk_shape(&axes, planned.element_size() as u64, None),
+            };
+            planned.cut(shape, &axes, &options.filters, structures)?;
+        }
+        Ok(planned)
+    }
+
+    /// The same with chunks of this shape.
+    pub(super) fn with_chunks(
+        &self,
+        shape: Vec<u64>,
+        draft: &Draft,
+        variable: &VariableDraft,
+        structures: Structures,
+    ) -> Encoded<Self> {
+        let mut planned = self.clone();
+        planned.cut(shape, &axes(draft, variable)?, &variable.options.filters, structures)?;
+        Ok(planned)
+    }
+
+    /// Gives it chunks of this shape.
+    fn cut(
+        &mut self,
+        shape: Vec<u64>,
+        axes: &[Option<u64>],
+        filters: &[FilterRequest],
+        structures: Structures,
+    ) -> Encoded<()> {
+        // What filters are told where nothing is filled, as libnetcdf has libhdf5 tell them.
+        let fill = self.fill_element();
+        let pipeline = filters::pipeline(filters, &self.datatype, &shape, &fill)?;
+        self.index = IndexKind::choose(structures, axes, &shape);
+        self.filters =
+            FilterPipeline { filters: pipeline.filters.iter().map(stored_filter).collect() };
+        self.pipeline = Arc::new(pipeline);
+        self.chunk_shape = Some(shape);
+        Ok(())
+    }
+
+    /// The shape that chunks of a variable have which nobody gave one, as much of it as there is by now; `is_last`
+    /// where nothing follows.
+    pub(super) fn fitting_shape(
+        &self,
+        draft: &Draft,
+        variable: &VariableDraft,
+        is_last: bool,
+    ) -> Encoded<Vec<u64>> {
+        let is_all = is_last && self.filters.filters.is_empty();
+        let written = Written { extent: &variable.extent, is_all };
+        let axes = axes(draft, variable)?;
+        Ok(chunk_shape(&axes, self.element_size() as u64, Some(&written)))
     }
 
     /// That of a variable which was there when the file was opened.
@@ -196,6 +226,15 @@ impl Planned {
             }
         }
     }
+}
+
+/// How long a variable is along each axis; `None` where that has no limit.
+fn axes(draft: &Draft, variable: &VariableDraft) -> Encoded<Vec<Option<u64>>> {
+    let axes = variable.dimensions.iter().map(|&id| {
+        let dimension = draft.dimension(id)?;
+        Ok((!dimension.is_unlimited).then_some(dimension.len))
+    });
+    axes.collect()
 }
 
 /// One element of the variable's fill value; `None` in the mode without fill values.
