@@ -8,7 +8,7 @@ use super::edited::Edited;
 use super::library::{default_format, edit_options};
 use super::memory::Memory;
 use super::mode::{Mode, NC_DISKLESS, NC_INMEMORY, NC_MMAP, NC_NOCLOBBER, NC_PERSIST};
-use super::opening::{PAGE_SIZE, check_base_pe, hand_out, tell_block_size, tell_memory_block};
+use super::opening::{PAGE_SIZE, check_base_pe, gather, hand_out, tell_block_size, tell_memory_block};
 use super::path;
 use crate::boundary::answer;
 use crate::model::{OpenFile, Phase};
@@ -18,10 +18,10 @@ use crate::status::{Outcome, Status};
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_create(path: *const c_char, flags: c_int, id: *mut c_int) -> c_int {
     // SAFETY: the caller's string and place for an id.
-    answer(|| unsafe { create(path, flags, (0, 0), id) }.map(drop))
+    answer(|| unsafe { create(path, flags, Asked::default(), id) }.map(drop))
 }
 
-/// Creates a file; a classic one has at least the initial size.
+/// Creates a file; a classic one has at least the initial size, and is written in pieces of at most the size of blocks.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc__create(
     path: *const c_char,
@@ -46,13 +46,28 @@ pub unsafe extern "C" fn nc__create_mp(
 ) -> c_int {
     // SAFETY: the caller's string and places.
     answer(|| unsafe {
-        let format = create(path, flags, (initial_size, base_pe), id)?;
+        let block_bytes = block_size.as_ref().copied().unwrap_or(0);
+        let asked = Asked { least_bytes: initial_size as u64, block_bytes, base_pe, ..Asked::default() };
+        let format = create(path, flags, asked, id)?;
         match flags & (NC_DISKLESS | NC_MMAP) {
             0 => tell_block_size(format, block_size),
             _ => tell_memory_block(format, PAGE_SIZE, block_size),
         }
         Ok(())
     })
+}
+
+/// What programs ask for of a new file.
+#[derive(Default)]
+pub(super) struct Asked {
+    /// How long a classic file is at least.
+    pub(super) least_bytes: u64,
+    /// Memory that a file in memory takes at once.
+    pub(super) reserved_bytes: u64,
+    /// The size of blocks of a classic file, or 0.
+    pub(super) block_bytes: usize,
+    /// The processor of a Cray T3E.
+    pub(super) base_pe: c_int,
 }
 
 /// Does what `nc_create` does; the format of the file.
@@ -62,7 +77,7 @@ pub unsafe extern "C" fn nc__create_mp(
 pub(super) unsafe fn create(
     path: *const c_char,
     flags: c_int,
-    (initial_size, base_pe): (usize, c_int),
+    asked: Asked,
     id: *mut c_int,
 ) -> Outcome<Format> {
     if path.is_null() {
@@ -72,10 +87,12 @@ pub(super) unsafe fn create(
     // SAFETY: by this function's contract.
     let path = unsafe { path::path(path) }?;
     path::check_local(&path, true)?;
-    check_base_pe(mode.format(), base_pe)?;
+    check_base_pe(mode.format(), asked.base_pe)?;
     let mut options = CreateOptions::new(mode.format());
     options.edit = edit_options();
-    options.least_bytes = initial_size as u64;
+    gather(asked.block_bytes, &mut options.edit);
+    options.least_bytes = asked.least_bytes;
+    options.reserved_bytes = asked.reserved_bytes;
     let is_memory =
         mode.has(NC_DISKLESS | NC_INMEMORY) || (mode.has(NC_MMAP) && !mode.has(NC_PERSIST));
     let file = if is_memory {

@@ -10,10 +10,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{MutexGuard, PoisonError};
 
 use isotach::sync::Mutex;
-use isotach::{CreateOptions, ErrorKind, File, Format, Overwrite, User, Writer};
+use isotach::{CreateOptions, EditOptions, ErrorKind, File, Format, Overwrite, User, Writer};
 
 use super::closing::store_at_exit;
-use super::library::edit_options;
 use crate::status::{Outcome, Status, status_of};
 
 /// An id's share in a file that may be changed; it ends with [`Edited::release`] or with this value.
@@ -65,12 +64,11 @@ impl Edited {
     /// # Errors
     /// The operating system's own, `NC_ENOTNC` and what a broken file gives, `NC_EHDFERR` where another
     /// process has the file, and `EAGAIN` where that is a classic one.
-    pub(super) fn open(path: &Path, is_shared: bool) -> Outcome<Self> {
+    pub(super) fn open(path: &Path, mut options: EditOptions, is_shared: bool) -> Outcome<Self> {
         let _only = lock(&OPENING);
         if let Some(found) = Self::find(path) {
             return Ok(found);
         }
-        let mut options = edit_options();
         let writer = match options.open(path) {
             Err(error)
                 if is_shared

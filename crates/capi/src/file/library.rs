@@ -121,8 +121,8 @@ pub unsafe extern "C" fn nc_get_alignment(threshold: *mut c_int, alignment: *mut
     0
 }
 
-/// Takes the bytes that HDF5 would ask for at once for its structures; 0 leaves it to HDF5. It is told back and has no
-/// effect: structures are put together at each commit, whatever they take.
+/// Says how many bytes structures of HDF5 files take of the file at once that are opened from now on: they lie together.
+/// With 0 each takes its own.
 #[unsafe(no_mangle)]
 pub extern "C" fn nc_set_meta_block_size(bytes: usize) -> c_int {
     META_BLOCK_BYTES.store(bytes, Relaxed);
@@ -163,6 +163,7 @@ pub(super) fn default_format() -> Outcome<c_int> {
 /// How files are written that are opened now.
 pub(super) fn edit_options() -> EditOptions {
     let mut options = EditOptions { lock: locks(), ..EditOptions::default() };
+    options.structure_block_bytes = META_BLOCK_BYTES.load(Relaxed) as u64;
     if let Some((threshold, multiple)) = alignment_set() {
         // HDF5 takes a negative threshold for one that nothing reaches.
         options.alignment = Alignment {

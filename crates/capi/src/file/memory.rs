@@ -12,6 +12,7 @@ use isotach::storage;
 use super::edited::Edited;
 use super::library::edit_options;
 use super::mode::{Mode, NC_INMEMORY, NC_MMAP, NC_NETCDF4, NC_PERSIST, NC_WRITE};
+use super::creating::Asked;
 use super::{closing, creating, opening, path};
 use crate::boundary::{answer, put};
 use crate::model::{OpenFile, Phase};
@@ -239,19 +240,23 @@ pub unsafe extern "C" fn nc_open_memio(
     })
 }
 
-/// Creates a file in memory. Memory grows by itself, whatever the initial size.
+/// Creates a file in memory, which takes the initial size at once and grows beyond it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_create_mem(
     path: *const c_char,
     flags: c_int,
-    _initial_size: usize,
+    initial_size: usize,
     id: *mut c_int,
 ) -> c_int {
     if flags & NC_MMAP != 0 {
         return Status::EINVAL.0;
     }
-    // SAFETY: the caller's string and place for an id.
-    answer(|| unsafe { creating::create(path, flags | NC_INMEMORY, (0, 0), id) }.map(drop))
+    let reserved_bytes = initial_size as u64;
+    answer(|| {
+        let asked = Asked { reserved_bytes, ..Asked::default() };
+        // SAFETY: the caller's string and place for an id.
+        unsafe { creating::create(path, flags | NC_INMEMORY, asked, id) }.map(drop)
+    })
 }
 
 /// Closes a file in memory and hands out its bytes, which the caller frees.

@@ -3,9 +3,10 @@
 use std::ffi::{CString, c_char, c_int};
 use std::io;
 
-use isotach::{Format, OpenOptions};
+use isotach::{EditOptions, Format, OpenOptions};
 
 use super::edited::Edited;
+use super::library::edit_options;
 use super::mode::{Mode, NC_DISKLESS, NC_INMEMORY, NC_MMAP, NC_SHARE, NC_WRITE};
 use super::{memory, path};
 use crate::boundary::{answer, put};
@@ -28,10 +29,10 @@ pub(super) const PAGE_SIZE: usize = 4096;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc_open(path: *const c_char, flags: c_int, id: *mut c_int) -> c_int {
     // SAFETY: the caller's string and place for an id.
-    answer(|| unsafe { open(path, flags, 0, id) }.map(drop))
+    answer(|| unsafe { open(path, flags, (0, 0), id) }.map(drop))
 }
 
-/// Opens a file; the size of blocks is taken and told, and has no effect.
+/// Opens a file; a classic one is written in pieces of at most the size of blocks, which is told.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nc__open(
     path: *const c_char,
@@ -54,7 +55,8 @@ pub unsafe extern "C" fn nc__open_mp(
 ) -> c_int {
     // SAFETY: the caller's string and places.
     answer(|| unsafe {
-        let format = open(path, flags, base_pe, id)?;
+        let asked = block_size.as_ref().copied().unwrap_or(0);
+        let format = open(path, flags, (asked, base_pe), id)?;
         match flags & (NC_DISKLESS | NC_MMAP) {
             0 => tell_block_size(format, block_size),
             NC_MMAP => {
@@ -86,7 +88,7 @@ unsafe fn file_len(path: *const c_char) -> Outcome<usize> {
 unsafe fn open(
     path: *const c_char,
     flags: c_int,
-    base_pe: c_int,
+    (block_size, base_pe): (usize, c_int),
     id: *mut c_int,
 ) -> Outcome<Format> {
     if path.is_null() {
@@ -100,7 +102,7 @@ unsafe fn open(
     // SAFETY: by this function's contract.
     let path = unsafe { path::path(path) }?;
     path::check_local(&path, false)?;
-    let file = open_local(path, mode)?;
+    let file = open_local(path, mode, block_size)?;
     if mode.has(NC_MMAP) && file.is_hdf5() {
         return Err(Status::EINVAL);
     }
@@ -109,7 +111,7 @@ unsafe fn open(
     unsafe { hand_out(file, id) }
 }
 
-fn open_local(path: CString, mode: Mode) -> Outcome<OpenFile> {
+fn open_local(path: CString, mode: Mode, block_size: usize) -> Outcome<OpenFile> {
     let local = path::local(&path);
     if mode.has(NC_DISKLESS) {
         let bytes = std::fs::read(local).map_err(|error| match error.kind() {
@@ -119,7 +121,9 @@ fn open_local(path: CString, mode: Mode) -> Outcome<OpenFile> {
         return memory::open(path, mode, bytes);
     }
     if mode.has(NC_WRITE) {
-        let edited = Edited::open(local, mode.has(NC_SHARE))?;
+        let mut options = edit_options();
+        gather(block_size, &mut options);
+        let edited = Edited::open(local, options, mode.has(NC_SHARE))?;
         return OpenFile::writing(path, mode, edited, Phase::Data);
     }
     match Edited::find(local) {
@@ -147,6 +151,18 @@ pub(super) unsafe fn hand_out(file: OpenFile, id: *mut c_int) -> Outcome<Format>
     Ok(format)
 }
 
+/// The size of blocks of a classic file for one that is asked for; `None` where that is none.
+fn block_of(asked: usize) -> Option<usize> {
+    (LEAST_BLOCK..=LARGEST_BLOCK).contains(&asked).then(|| asked.next_multiple_of(8))
+}
+
+/// Has classic files be written in blocks of the size that was asked for.
+pub(super) fn gather(asked: usize, options: &mut EditOptions) {
+    if let Some(block) = block_of(asked) {
+        options.gathered_bytes = block as u64;
+    }
+}
+
 /// Tells the size of blocks that netCDF-C would take for a classic file, where it was asked for
 /// `block_size`.
 ///
@@ -158,8 +174,7 @@ pub(super) unsafe fn tell_block_size(format: Format, block_size: *mut usize) {
     }
     // SAFETY: by this function's contract.
     if let Some(size) = unsafe { block_size.as_mut() } {
-        let is_taken = (LEAST_BLOCK..=LARGEST_BLOCK).contains(size);
-        *size = if is_taken { size.next_multiple_of(8) } else { BLOCK_SIZE };
+        *size = block_of(*size).unwrap_or(BLOCK_SIZE);
     }
 }
 

@@ -1,5 +1,7 @@
 //! How much memory may be kept when nobody says so.
 
+use super::machine::physical_memory;
+
 /// The largest cache that is taken without being asked for.
 const LARGEST_CACHE: u64 = 256 << 20;
 /// The share of the machine's memory that is kept without being asked for.
@@ -26,12 +28,6 @@ pub(super) fn granted(asked: u64) -> Option<u64> {
 pub fn memory_setting(variable: &str, largest_default: u64) -> u64 {
     let asked = std::env::var(variable).ok().and_then(|text| parse_bytes(&text));
     asked.unwrap_or_else(|| (physical_memory() / SHARE_OF_MEMORY).min(largest_default))
-}
-
-/// Bytes of memory that the machine has.
-pub fn physical_memory() -> u64 {
-    let info = rustix::system::sysinfo();
-    (info.totalram as u64).saturating_mul(u64::from(info.mem_unit))
 }
 
 /// A number of bytes with one of the suffixes K, M, G or T (of 1024), also as `KB` or `KiB`.

@@ -14,6 +14,7 @@
 mod budget;
 mod entries;
 mod ghosts;
+mod machine;
 pub(crate) mod read_ahead;
 mod spares;
 #[cfg(test)]
@@ -25,9 +26,10 @@ use std::sync::{Arc, Condvar, MutexGuard, PoisonError};
 
 use crate::plan::layout::ArrayId;
 use crate::sync::{Mutex, PerProcess};
-pub use budget::{memory_setting, physical_memory};
+pub use budget::memory_setting;
 use entries::{Entries, Place};
 use ghosts::Ghosts;
+pub use machine::physical_memory;
 use spares::Spares;
 
 /// Tells chunks apart: the array and the chunk's number in row-major order.

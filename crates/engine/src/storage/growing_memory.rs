@@ -31,6 +31,18 @@ impl GrowingMemory {
         Self { bytes: RwLock::new(bytes), largest_len }
     }
 
+    /// Takes memory for `bytes` bytes in all.
+    ///
+    /// # Errors
+    /// There is not as much, or it may not have as many.
+    pub fn reserve(&self, bytes: u64) -> io::Result<()> {
+        let len = usize::try_from(bytes).ok().filter(|_| bytes <= self.largest_len);
+        let len = len.ok_or(io::ErrorKind::OutOfMemory)?;
+        let mut memory = self.write();
+        let more = len.saturating_sub(memory.len());
+        memory.try_reserve(more).map_err(|_| io::ErrorKind::OutOfMemory.into())
+    }
+
     /// What is in it; it is empty from now on.
     pub fn take_bytes(&self) -> Vec<u8> {
         std::mem::take(&mut self.write())
@@ -127,6 +139,22 @@ mod tests {
         assert!(memory.write_at(u64::MAX, &[1]).is_err());
         assert_eq!(memory.set_len(u64::MAX).unwrap_err().kind(), io::ErrorKind::OutOfMemory);
         assert_eq!(memory.take_bytes(), [1, 7, 3, 0, 0, 8]);
+    }
+
+    #[test]
+    fn it_takes_memory_before_it_is_written() {
+        let memory = GrowingMemory::with_limit(vec![1], 1 << 20);
+        memory.reserve(100_000).unwrap();
+        let start = memory.read().as_ptr();
+        for at in 0..1000 {
+            memory.write_at(at * 100, &[7; 100]).unwrap();
+        }
+        assert_eq!(memory.read().as_ptr(), start, "it moved");
+        for too_much in [(1 << 20) + 1, u64::MAX] {
+            let refused = memory.reserve(too_much).unwrap_err();
+            assert_eq!(refused.kind(), io::ErrorKind::OutOfMemory);
+        }
+        assert_eq!(memory.take_bytes().len(), 100_000);
     }
 
     #[test]

@@ -17,8 +17,8 @@ use crate::file::Format;
 use crate::storage::readers::is_read;
 use crate::storage::replacement::is_no_place;
 use crate::storage::shifted::Shifted;
-use crate::storage::{Creation, Replacement, WritableFile, WritableStorage, write_error};
-use crate::writer::{CreateOptions, EditOptions, Overwrite};
+use crate::storage::{Creation, GrowingMemory, Replacement, WritableFile, WritableStorage, write_error};
+use crate::writer::{CreateOptions, Overwrite};
 
 /// HDF5 looks for its superblock at 0, here, and at twice that again and again.
 const SMALLEST_USER_BLOCK: u64 = 512;
@@ -73,7 +73,10 @@ impl Session {
 
     /// Creates a file in memory.
     pub(crate) fn create_in_memory(name: &str, options: &CreateOptions) -> Result<Self> {
-        Self::create_in(name.into(), Home::Memory(Arc::default()), options)
+        let memory = GrowingMemory::default();
+        let reserved = memory.reserve(options.reserved_bytes);
+        reserved.map_err(|source| write_error(&name.into(), 0, options.reserved_bytes, source))?;
+        Self::create_in(name.into(), Home::Memory(Arc::new(memory)), options)
     }
 
     /// Creates a file in a storage, which is emptied.
@@ -116,6 +119,7 @@ fn create_empty(
     let mut draft = Draft::new(options.format);
     draft.fills = options.fill;
     let space = Space::aligned(0, options.edit.alignment);
+    let space = space.with_blocks(options.edit.structure_block_bytes);
     let space = Arc::new(space.with_holders(storage.generation(), holders(&storage)));
     let least_bytes = match options.format {
         Format::NetCdf4 | Format::NetCdf4Classic => 0,
@@ -125,8 +129,7 @@ fn create_empty(
     let mut backend: Box<dyn Backend> = match options.format {
         Format::NetCdf4 | Format::NetCdf4Classic => Box::new(Hdf5Backend::create(target, options)?),
         Format::Classic | Format::Offset64Bit | Format::Data64Bit => {
-            let EditOptions { durability, header_room, .. } = options.edit;
-            Box::new(ClassicBackend::create(target, durability, header_room))
+            Box::new(ClassicBackend::create(target, &options.edit))
         }
     };
     backend.commit(&mut draft, false)?;

@@ -105,6 +105,7 @@ fn open_hdf5(
     let storage = committer.storage();
     let file = face.open(&storage)?;
     let space = Space::opened(end, committer.first_free(), options.alignment);
+    let space = space.with_blocks(options.structure_block_bytes);
     let space = Arc::new(space.with_holders(storage.generation(), holders(&storage)));
     let target = Target { name: Arc::clone(name), space, storage };
     let (surveyed, storage) = (face.clone(), Arc::clone(&target.storage));
@@ -133,9 +134,8 @@ fn open_classic(
     options: &EditOptions,
 ) -> Result<(Draft, Box<dyn Backend>)> {
     let name = &face.name;
-    let EditOptions { durability, header_room, .. } = *options;
     let target = Target { name: Arc::clone(name), storage, space: Arc::new(Space::new(0)) };
-    let mut backend = ClassicBackend::open(target, durability, header_room)?;
+    let mut backend = ClassicBackend::open(target, options)?;
     let file = face.open(&backend.storage())?;
     check_whole(name, &file)?;
     let draft = Draft::of(&file, name)?;

@@ -39,6 +39,9 @@ pub(crate) type Survey = Box<dyn Fn() -> Option<Vec<(u64, u64)>> + Send>;
 const SURVEYED_PART: u64 = 16;
 const SURVEYED_BYTES: u64 = 4096;
 
+/// More bytes than this are not taken for structures at once.
+const LARGEST_BLOCK: u64 = 1 << 30;
+
 /// A gap takes a part of what is written together where that is at least this part of it.
 const SMALLEST_PART: u64 = 4;
 
@@ -58,6 +61,8 @@ const TRIED: usize = 16;
 /// The space of one file that is open for writing, in addresses of the file. Used by all threads.
 pub struct Space {
     alignment: Alignment,
+    /// Structures take so many bytes at once, and share them; 0 where each takes its own.
+    block_bytes: u64,
     /// Tells what is free from before the file was opened. A session that takes little does without:
     /// the file is looked at only where its end would come to another multiple of `step`.
     survey: Mutex<Option<Survey>>,
@@ -78,6 +83,8 @@ struct State {
     /// The same when the file was opened.
     opened_end: u64,
     free: FreeList,
+    /// What structures have taken and not used yet.
+    blocks: FreeList,
     /// Allocated since the last commit began.
     fresh: Extents,
     /// Freed since the last commit began, and not fresh.
@@ -140,7 +147,13 @@ impl Space {
         let state = Mutex::new(State { end, opened_end: end, ..State::default() });
         let step = (end / SURVEYED_PART).max(SURVEYED_BYTES).next_power_of_two();
         let survey = Mutex::default();
-        Self { alignment, survey, step, holders: None, opened: 0, state, line: Arc::default() }
+        let (holders, line) = (None, Arc::default());
+        Self { alignment, block_bytes: 0, survey, step, holders, opened: 0, state, line }
+    }
+
+    /// Has structures take so many bytes at once: they lie together, and what is read with one of them has others.
+    pub(crate) fn with_blocks(self, block_bytes: u64) -> Self {
+        Self { block_bytes: block_bytes.min(LARGEST_BLOCK), ..self }
     }
 
     /// Has space wait for those who read states of the file before they are given to others; `generation` is that of
@@ -213,11 +226,26 @@ impl Space {
         }
     }
 
-    /// The address of `bytes` bytes that nobody uses, a multiple of `alignment`, or of the file's if
+    /// The address of `bytes` bytes for a structure that nobody uses, a multiple of `alignment`, or of the file's if
     /// that is larger.
     ///
     /// There is always an address: one beyond what a file can have is an error when it is written.
     pub fn allocate(&self, bytes: u64, alignment: u64) -> u64 {
+        self.line.settle();
+        let alignment = alignment.max(self.alignment.of(bytes));
+        if bytes >= self.block_bytes {
+            return self.allocate_aligned(&[bytes], alignment).0;
+        }
+        let kept = self.lock().take_of_blocks(bytes, alignment);
+        kept.unwrap_or_else(|| {
+            let (address, _) = self.allocate_aligned(&[self.block_bytes], alignment);
+            self.lock().keep_for_structures(address + bytes..address + self.block_bytes);
+            address
+        })
+    }
+
+    /// The same for values, and for heaps that have them: they lie apart from structures.
+    pub(super) fn allocate_for_values(&self, bytes: u64, alignment: u64) -> u64 {
         self.line.settle();
         self.allocate_aligned(&[bytes], alignment.max(self.alignment.of(bytes))).0
     }
@@ -288,7 +316,8 @@ impl Space {
         let mut rest = Extents::default();
         rest.insert(range.clone());
         let batches = state.batches.iter().map(|(_, extents)| extents);
-        for extents in batches.chain([&state.retired, &state.free.extents]) {
+        let free = [&state.retired, &state.free.extents, &state.blocks.extents];
+        for extents in batches.chain(free) {
             for (start, end) in extents.within(range) {
                 rest.remove(start..end);
             }
@@ -353,6 +382,8 @@ impl Space {
     pub(super) fn free_waiting(&self, generation: u64) {
         drop(self.survey.lock().unwrap_or_else(PoisonError::into_inner).take());
         let mut state = self.lock();
+        let blocks = std::mem::take(&mut state.blocks);
+        blocks.extents.ranges().for_each(|range| state.make_free(range));
         let freed = std::mem::take(&mut state.freed);
         state.wait_for_all(freed, generation.saturating_add(1));
         self.give_back_unread(&mut state);
@@ -367,7 +398,7 @@ impl Space {
 
 impl super::data::Allocate for Space {
     fn allocate(&self, bytes: u64) -> u64 {
-        Self::allocate(self, bytes, 1)
+        self.allocate_for_values(bytes, 1)
     }
 
     fn allocate_first(&self, ends: &[u64]) -> (u64, usize) {
@@ -388,6 +419,21 @@ impl super::data::Allocate for Space {
 }
 
 impl State {
+    /// `bytes` of what structures have taken already.
+    fn take_of_blocks(&mut self, bytes: u64, alignment: u64) -> Option<u64> {
+        let address = self.blocks.take(bytes, alignment)?;
+        self.fresh.insert(address..address + bytes);
+        self.own.insert(address..address + bytes);
+        Some(address)
+    }
+
+    /// Leaves `range`, which was allocated a moment ago, to the next structures.
+    fn keep_for_structures(&mut self, range: Range<u64>) {
+        self.fresh.remove(range.clone());
+        self.own.remove(range.clone());
+        self.blocks.insert(range);
+    }
+
     /// A new place at the end.
     fn place(&mut self, bytes: u64, alignment: u64) -> u64 {
         if bytes == 0 {
@@ -410,6 +456,7 @@ impl State {
     fn is_unused(&self, range: &Range<u64>) -> bool {
         let mut retired = self.batches.iter().map(|(_, extents)| extents).chain([&self.retired]);
         self.free.extents.overlaps(range)
+            || self.blocks.extents.overlaps(range)
             || self.waiting.iter().any(|batch| batch.freed.overlaps(range))
             || retired.any(|extents| extents.overlaps(range))
     }
@@ -468,9 +515,10 @@ impl State {
         unused.insert(0..self.end);
         let used = used.iter().map(|&(address, bytes)| address..address.saturating_add(bytes));
         let waiting = self.waiting.iter().map(|batch| &batch.freed);
-        let others = [&self.own, &self.freed, &self.retired, &self.free.extents];
+        let kept = [&self.retired, &self.free.extents, &self.blocks.extents];
+        let others = [&self.own, &self.freed].into_iter().chain(kept);
         let batches = self.batches.iter().map(|(_, extents)| extents);
-        let others = others.into_iter().chain(batches).chain(waiting);
+        let others = others.chain(batches).chain(waiting);
         let others = others.flat_map(|extents| extents.by_start.iter());
         for range in used.chain(others.map(|(&start, &end)| start..end)) {
             unused.remove(range);

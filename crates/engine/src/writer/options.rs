@@ -56,6 +56,8 @@ pub struct CreateOptions {
     pub user_block_bytes: u64,
     /// How long a classic file is at least until values are moved in it.
     pub least_bytes: u64,
+    /// Memory that a file in memory takes at once, in bytes. It grows beyond it.
+    pub reserved_bytes: u64,
     /// Whether what is never written reads as fill values, where a variable does not say.
     pub fill: bool,
     /// How it is written.
@@ -76,6 +78,11 @@ pub struct EditOptions {
     pub header_room: HeaderRoom,
     /// Where larger pieces of HDF5 files begin.
     pub alignment: Alignment,
+    /// HDF5 files: structures take so many bytes of the file at once, which they share, and so lie together. 0 where
+    /// each takes its own. What is left at the end is given back.
+    pub structure_block_bytes: u64,
+    /// Classic files: small writes gather in so much memory, in bytes, and go to the file in pieces of at most this.
+    pub gathered_bytes: u64,
     /// How what is in the file is read meanwhile.
     pub read: OpenOptions,
 }
@@ -129,6 +136,8 @@ impl Default for EditOptions {
             lock: true,
             header_room: HeaderRoom::default(),
             alignment: Alignment::default(),
+            structure_block_bytes: 0,
+            gathered_bytes: 4 << 20,
             read: OpenOptions::default(),
         }
     }
@@ -142,6 +151,7 @@ impl Default for CreateOptions {
             overwrite: Overwrite::default(),
             user_block_bytes: 0,
             least_bytes: 0,
+            reserved_bytes: 0,
             fill: true,
             edit: EditOptions::default(),
         }

@@ -20,12 +20,12 @@ use crate::mapping::classic::{stored_fill, stored_type};
 use crate::plan::layout::{ArrayId, ArrayLayout, BeyondEnd, Placement};
 use crate::read::live::Moves;
 use crate::read::{Array, Live};
-use crate::storage::{Durability, WritableStorage};
+use crate::storage::WritableStorage;
 use crate::variable::{Endianness, StorageInfo, StorageKind};
 use crate::write::Backend;
 use crate::write::reading_number::ReadingNumber;
 use crate::write::target::Target;
-use crate::writer::{Fill, HeaderRoom};
+use crate::writer::{EditOptions, Fill, HeaderRoom};
 
 /// A classic file that is being written.
 pub(in crate::write) struct ClassicBackend {
@@ -52,13 +52,10 @@ struct State {
 
 impl ClassicBackend {
     /// A new file in an empty storage.
-    pub(in crate::write) fn create(
-        target: Target,
-        durability: Durability,
-        room: HeaderRoom,
-    ) -> Self {
+    pub(in crate::write) fn create(target: Target, options: &EditOptions) -> Self {
         let storage = Arc::clone(&target.storage);
-        let mut writer = ClassicWriter::create(&target.name, storage, durability);
+        let mut writer = ClassicWriter::create(&target.name, storage, options.durability);
+        writer.gather(options.gathered_bytes);
         let moves = Moves::default();
         writer.moves = moves.clone();
         let target = Target { storage: writer.storage(), ..target };
@@ -69,21 +66,18 @@ impl ClassicBackend {
             put_into: Mutex::default(),
             reading: ReadingNumber::new(),
         };
-        let (spacing, state) = (spacing(room), RwLock::new(state));
+        let (spacing, state) = (spacing(options.header_room), RwLock::new(state));
         Self { target, spacing, moves, is_as_drafted: true, state }
     }
 
     /// The file that the storage holds; a commit that was interrupted is finished before the first write.
-    pub(in crate::write) fn open(
-        target: Target,
-        durability: Durability,
-        room: HeaderRoom,
-    ) -> Result<Self> {
+    pub(in crate::write) fn open(target: Target, options: &EditOptions) -> Result<Self> {
         let storage = Arc::clone(&target.storage);
         let name = Arc::clone(&target.name);
-        let mut backend = Self::create(target, durability, room);
+        let mut backend = Self::create(target, options);
         let state = backend.state.get_mut().unwrap_or_else(PoisonError::into_inner);
-        state.writer = ClassicWriter::open(&name, storage, durability)?;
+        state.writer = ClassicWriter::open(&name, storage, options.durability)?;
+        state.writer.gather(options.gathered_bytes);
         backend.target.storage = state.writer.storage();
         state.writer.moves = backend.moves.clone();
         Ok(backend)

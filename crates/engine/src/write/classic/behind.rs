@@ -11,7 +11,7 @@ use std::ops::Bound;
 use super::Target;
 use crate::error::Result;
 
-/// Bytes that wait at most, with what keeping them takes.
+/// Bytes that wait at most where nobody says how many, with what keeping them takes.
 const CAPACITY_BYTES: usize = 4 << 20;
 /// From this length on, a write does not wait.
 const DIRECT_BYTES: usize = 1 << 20;
@@ -21,24 +21,35 @@ const PIECE_BYTES: usize = 64;
 const GAP_BYTES: u64 = 4 << 10;
 
 /// Pieces by address. They neither overlap nor touch.
-#[derive(Default)]
 pub(super) struct Behind {
     pieces: BTreeMap<u64, Vec<u8>>,
     kept_bytes: usize,
+    capacity_bytes: usize,
+}
+
+impl Default for Behind {
+    fn default() -> Self {
+        Self { pieces: BTreeMap::new(), kept_bytes: 0, capacity_bytes: CAPACITY_BYTES }
+    }
 }
 
 impl Behind {
+    /// Lets so many bytes wait at most.
+    pub(super) fn limit(&mut self, capacity_bytes: u64) {
+        self.capacity_bytes = usize::try_from(capacity_bytes).unwrap_or(usize::MAX);
+    }
+
     /// Takes `bytes`, which are to stand at `address`.
     pub(super) fn put(&mut self, target: &Target, address: u64, bytes: &[u8]) -> Result<()> {
         if bytes.is_empty() {
             return Ok(());
         }
-        if bytes.len() >= DIRECT_BYTES {
+        if bytes.len() >= DIRECT_BYTES.min(self.capacity_bytes) {
             self.flush(target)?;
             return target.write(address, bytes);
         }
         self.insert(address, bytes);
-        if self.kept_bytes > CAPACITY_BYTES { self.flush(target) } else { Ok(()) }
+        if self.kept_bytes > self.capacity_bytes { self.flush(target) } else { Ok(()) }
     }
 
     /// Writes what waits. What could not be written goes on waiting.
@@ -48,7 +59,7 @@ impl Behind {
             let mut last = first;
             for (&address, piece) in self.pieces.range((Bound::Excluded(first), Bound::Unbounded)) {
                 let piece_end = address + piece.len() as u64;
-                if address - end > GAP_BYTES || piece_end - first > CAPACITY_BYTES as u64 {
+                if address - end > GAP_BYTES || piece_end - first > self.capacity_bytes as u64 {
                     break;
                 }
                 (last, end) = (address, piece_end);
@@ -68,7 +79,7 @@ impl Behind {
 
     /// Forgets what waits.
     pub(super) fn forget(&mut self) {
-        *self = Self::default();
+        *self = Self { capacity_bytes: self.capacity_bytes, ..Self::default() };
     }
 
     /// The bytes from `first` to `end`: those that wait, and between them those of the file.

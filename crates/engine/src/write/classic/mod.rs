@@ -106,6 +106,11 @@ impl ClassicWriter {
         }
     }
 
+    /// Lets small writes gather in so many bytes of memory.
+    pub(super) fn gather(&mut self, bytes: u64) {
+        self.values.get_mut().unwrap_or_else(PoisonError::into_inner).behind.limit(bytes);
+    }
+
     /// Whether the next commit gives values other places.
     pub(super) fn has_image(&self) -> bool {
         self.image.is_some()

@@ -190,7 +190,7 @@ impl FileHeap {
         }
         let builder = GlobalHeapBuilder::new(self.sizes);
         let capacity = state.next_bytes.max(builder.byte_len_with(object.len() as u64));
-        let address = self.target.space.allocate(capacity, 8);
+        let address = self.target.space.allocate_for_values(capacity, 8);
         let mut open = Open { address, capacity, builder, objects: Vec::new() };
         // The first object of a collection always has an index.
         let index = open.push(object).unwrap_or_default();

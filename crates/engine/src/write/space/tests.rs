@@ -277,3 +277,35 @@ fn closing_frees_what_readers_still_have() {
     space.free_waiting(0);
     assert_eq!(space.end(), 0);
 }
+
+#[test]
+fn structures_that_take_space_together_lie_apart_from_values() {
+    let space = Space::new(100).with_blocks(1000);
+    assert_eq!(space.allocate(50, 8), 104);
+    assert_eq!(super::super::data::Allocate::allocate(&space, 300), 1104, "values take their own");
+    assert_eq!(space.allocate(500, 8), 160);
+    commit(&space);
+    assert_eq!(space.allocate(100, 8), 664);
+    assert_eq!(space.allocate(2000, 8), 1408, "it is larger than a block");
+    // What is left has no room for it: another block.
+    assert_eq!(space.allocate(400, 8), 3408);
+    assert_eq!(space.allocate(300, 8), 768);
+    assert!(space.is_free(&(1068..1104)) && !space.is_free(&(700..701)));
+    // Freed space is everybody's.
+    space.free(3408, 400);
+    assert_eq!(super::super::data::Allocate::allocate(&space, 400), 3408);
+}
+
+#[test]
+fn what_structures_have_left_is_given_back_in_the_end() {
+    let space = Space::new(100).with_blocks(1000);
+    space.set_survey(Box::new(|| Some(vec![(0, 100)])));
+    space.allocate(28, 1);
+    assert_eq!(space.end(), 1100);
+    // What is looked for in the file does not find it.
+    assert_eq!(super::super::data::Allocate::allocate(&space, 5000), 1100);
+    space.free(1100, 5000);
+    assert_eq!(space.end(), 1100);
+    space.free_waiting(0);
+    assert_eq!(space.end(), 128);
+}
