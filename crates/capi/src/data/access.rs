@@ -13,6 +13,7 @@ use isotach::{Dimension, Variable};
 use super::map;
 use crate::model::{GroupNode, OpenFile, Phase, VariableNode};
 use crate::status::{Outcome, Status};
+use crate::variable::chunk_cache;
 
 /// Strides from here on are refused where netCDF-C walks them itself.
 const MAX_STRIDE: i64 = 0x7fff_ffff;
@@ -166,6 +167,9 @@ impl Access {
             },
         };
         let Wanted { selection, map, records, fault, .. } = wanted;
+        if direction == Direction::Get {
+            chunk_cache::take_effect(file, &node)?;
+        }
         Ok(Some(Transfer { node, _phase, memory, selection, map, records, misfit, fault }))
     }
 

@@ -1,11 +1,12 @@
 //! Chunk caches.
 //!
-//! What is said here is told back. One cache with a budget for the whole process serves all files: it becomes as
-//! large as the largest that a program asks for, unless `ISOTACH_CACHE` says how large it is. Places and
-//! preemption have no meaning for it.
+//! One cache with a budget for the whole process serves all variables whose cache nobody set. Where a program sets one,
+//! that bounds what is kept of the variable's decoded chunks: so many bytes, and so many chunks. The preemption is the
+//! part of the bytes that chunks do not keep of which all was read: with 1 they go at once, with 0 like others.
 
 use std::ffi::c_int;
 
+use isotach::cache::Bound;
 use isotach::sync::Kept;
 
 use super::definition::netcdf4;
@@ -21,6 +22,8 @@ pub(crate) struct ChunkCache {
     bytes: usize,
     slot_count: usize,
     preemption: f32,
+    /// Whether a program asked for it.
+    is_asked: bool,
 }
 
 const MEBIBYTE: usize = 1 << 20;
@@ -32,10 +35,10 @@ const MAX_BYTES: u64 = 64 << 20;
 /// What variables begin with.
 static DEFAULT: Kept<Option<ChunkCache>> = Kept::fixed(None, None);
 /// What they begin with where the program says nothing.
-const FIRST: ChunkCache = ChunkCache { bytes: 64 * MEBIBYTE, slot_count: 1000, preemption: 0.75 };
+const FIRST: ChunkCache =
+    ChunkCache { bytes: 64 * MEBIBYTE, slot_count: 1000, preemption: 0.75, is_asked: false };
 
 fn set_default(cache: ChunkCache) {
-    cache.take_effect();
     DEFAULT.change(|default| *default = Some(cache));
 }
 
@@ -48,15 +51,16 @@ impl Default for ChunkCache {
 impl ChunkCache {
     fn new(bytes: usize, slot_count: usize, preemption: f32) -> Outcome<Self> {
         match (0.0..=1.0).contains(&preemption) {
-            true => Ok(Self { bytes, slot_count, preemption }),
+            true => Ok(Self { bytes, slot_count, preemption, is_asked: true }),
             false => Err(Status::EINVAL),
         }
     }
 
-    /// Has as much be kept.
-    fn take_effect(self) -> Self {
-        isotach::cache::ask_for(self.bytes as u64);
-        self
+    /// What may be kept, where a program asked for it.
+    fn bound(self) -> Option<Bound> {
+        let bytes = self.bytes as u64;
+        let spent_bytes = (bytes as f64 * f64::from(1.0 - self.preemption)) as u64;
+        self.is_asked.then_some(Bound { bytes, chunks: self.slot_count as u64, spent_bytes })
     }
 
     /// Makes the cache large enough for some chunks of that size.
@@ -142,7 +146,7 @@ pub extern "C" fn nc_set_var_chunk_cache(
             return Err(Status::ENOTNC4);
         }
         let cache = ChunkCache::new(bytes, slot_count, preemption)?;
-        find(group, id)?.said().cache = Some(cache.take_effect());
+        find(group, id)?.said().cache = Some(cache);
         Ok(())
     })
 }
@@ -180,7 +184,7 @@ pub extern "C" fn nc_set_var_chunk_cache_ints(
         let preemption = if preemption < 0 { 0.75 } else { preemption as f32 / 100.0 };
         let cache = ChunkCache::new(bytes, count(slot_count), preemption)?;
         netcdf4(group).map_err(|_| Status::EBADID)?;
-        find(group, id)?.said().cache = Some(cache.take_effect());
+        find(group, id)?.said().cache = Some(cache);
         Ok(())
     })
 }
@@ -206,6 +210,14 @@ pub unsafe extern "C" fn nc_get_var_chunk_cache_ints(
 /// What variables have from the time when their file was opened, or what was said since.
 fn cache_of(file: &OpenFile, node: &VariableNode) -> ChunkCache {
     node.said().cache.unwrap_or(file.chunk_cache)
+}
+
+/// Bounds what is kept of a variable that is read now, where a program asked for it.
+pub(crate) fn take_effect(file: &OpenFile, node: &VariableNode) -> Outcome {
+    if let Some(bound) = cache_of(file, node).bound().filter(|_| file.is_hdf5()) {
+        isotach::cache::bound(node.variable.array()?.layout.id, bound);
+    }
+    Ok(())
 }
 
 /// # Safety
@@ -247,7 +259,7 @@ mod tests {
 
     #[test]
     fn large_chunks_make_the_cache_larger() {
-        let mut cache = ChunkCache { bytes: 1000, slot_count: 1, preemption: 0.5 };
+        let mut cache = ChunkCache::new(1000, 1, 0.5).unwrap();
         cache.make_room_for(1000);
         assert_eq!(cache.bytes, 1000);
         cache.make_room_for(1001);

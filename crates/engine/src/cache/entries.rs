@@ -1,26 +1,47 @@
-//! What is kept, in the order of its last use. Always behind the cache's lock.
+//! What is kept, and what goes for it. Always behind the cache's lock.
+//!
+//! ```text
+//! decoded -> fresh --all of it was read--> spent --wanted again--> reused
+//!              ^                             |gone
+//!            wanted, and nothing is known    +----> remembered --wanted again--> reused
+//! ```
+//! Who reads on from chunk to chunk comes to the end of each and does not come back: spent chunks go first, and take a
+//! share of the budget only. A chunk that is wanted again is kept like any other from then on, also where it has gone
+//! meanwhile: who reads something for the second time is likely to do so again.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{ChunkKey, Decoded, Flight};
+use super::gone::Gone;
+use super::order::Order;
+use super::{Bound, ChunkKey, Decoded, Flight};
 use crate::plan::layout::ArrayId;
 
 #[derive(Default)]
 pub(super) struct Entries {
     by_key: HashMap<ChunkKey, Entry>,
-    /// By the time of their last use, which is different for each.
-    by_use: BTreeMap<u64, ChunkKey>,
-    /// How many chunks of each array.
-    arrays: HashMap<ArrayId, usize>,
+    all: Order,
+    arrays: HashMap<ArrayId, Order>,
+    /// Of arrays for which somebody has set one.
+    bounds: HashMap<ArrayId, Bound>,
+    gone: Gone,
     clock: u64,
-    kept_bytes: u64,
 }
 
 struct Entry {
     place: Place,
     bytes: u64,
     used: u64,
+    stage: Stage,
+}
+
+/// How far a chunk has been used; see the module.
+#[derive(Clone, Copy, PartialEq)]
+enum Stage {
+    /// So many elements of it were read.
+    Fresh(u64),
+    Spent,
+    Reused,
 }
 
 /// A chunk that is kept, or will be when who decodes it is done.
@@ -30,9 +51,16 @@ pub(super) enum Place {
     Flying(Arc<Flight>),
 }
 
+/// How many bytes of spent chunks are kept: of all arrays, and of one.
+#[derive(Clone, Copy)]
+pub(super) struct MostSpent {
+    pub(super) of_all: u64,
+    pub(super) of_array: u64,
+}
+
 impl Entries {
     pub(super) fn kept_bytes(&self) -> u64 {
-        self.kept_bytes
+        self.all.bytes()
     }
 
     pub(super) fn now(&mut self) -> u64 {
@@ -48,14 +76,70 @@ impl Entries {
         self.by_key.get(key).map(|entry| entry.place.clone())
     }
 
+    pub(super) fn bound(&self, array: ArrayId) -> Option<Bound> {
+        self.bounds.get(&array).copied()
+    }
+
+    /// The largest bound in bytes that an array has.
+    pub(super) fn largest_bound(&self) -> u64 {
+        self.bounds.values().map(|bound| bound.bytes).max().unwrap_or(0)
+    }
+
+    /// Bounds what is kept of an array; returns what had to go.
+    pub(super) fn set_bound(&mut self, array: ArrayId, bound: Bound) -> Vec<Place> {
+        self.bounds.insert(array, bound);
+        let mut gone = Vec::new();
+        while let Some(first) = self.too_much(array, bound) {
+            gone.extend(self.remove(&first));
+        }
+        gone
+    }
+
+    /// The next to go where more of an array is kept than may be.
+    fn too_much(&self, array: ArrayId, bound: Bound) -> Option<ChunkKey> {
+        let own = self.arrays.get(&array)?;
+        let is_too_much = own.bytes() > bound.bytes || own.count() as u64 > bound.chunks;
+        if is_too_much { own.first_to_go(u64::MAX).next().copied() } else { None }
+    }
+
     /// The chunk counts as used now. False where it is not there.
     pub(super) fn touch(&mut self, key: &ChunkKey) -> bool {
-        let Some(entry) = self.by_key.get_mut(key) else { return false };
-        self.by_use.remove(&entry.used);
-        self.clock += 1;
-        entry.used = self.clock;
-        self.by_use.insert(self.clock, *key);
+        let Some(entry) = self.by_key.get(key) else { return false };
+        let stage = if entry.stage == Stage::Spent { Stage::Reused } else { entry.stage };
+        let used = self.now();
+        self.place_anew(key, used, stage);
         true
+    }
+
+    /// So many elements of a chunk were read, of `whole` that there are. Returns what had to go.
+    pub(super) fn count_read(
+        &mut self,
+        key: &ChunkKey,
+        elements: u64,
+        whole: u64,
+        most: MostSpent,
+    ) -> Vec<Place> {
+        let Some(entry) = self.by_key.get_mut(key) else { return Vec::new() };
+        let Stage::Fresh(before) = entry.stage else { return Vec::new() };
+        let read = before.saturating_add(elements);
+        entry.stage = Stage::Fresh(read);
+        if read < whole || matches!(entry.place, Place::Flying(_)) {
+            return Vec::new();
+        }
+        let used = entry.used;
+        self.place_anew(key, used, Stage::Spent);
+        let mut gone = Vec::new();
+        while let Some(oldest) = self.too_much_spent(key.array, most) {
+            gone.extend(self.let_go(&oldest));
+        }
+        gone
+    }
+
+    /// The next to go where more spent chunks are kept than may be.
+    fn too_much_spent(&self, array: ArrayId, most: MostSpent) -> Option<ChunkKey> {
+        let of_array = self.arrays.get(&array).filter(|own| own.spent_bytes() > most.of_array);
+        let of_all = Some(&self.all).filter(|all| all.spent_bytes() > most.of_all);
+        of_array.or(of_all)?.oldest_spent()
     }
 
     /// Makes room for a chunk and enters it as being decoded; also returns what had to go. `None`
@@ -67,33 +151,46 @@ impl Entries {
         budget: u64,
         since: u64,
     ) -> Option<(Arc<Flight>, Vec<Place>)> {
-        let too_much = self.kept_bytes.checked_add(bytes)?.saturating_sub(budget);
-        let mut freed = 0;
-        let mut victims = Vec::new();
-        for (&used, victim) in &self.by_use {
-            if freed >= too_much {
-                break;
-            }
-            if used >= since {
-                return None;
-            }
+        let mut gone = Vec::new();
+        if let (Some(bound), Some(own)) = (self.bound(key.array), self.arrays.get(&key.array)) {
+            let count = (own.count() as u64 + 1).saturating_sub(bound.chunks);
+            let too_much = own.bytes().checked_add(bytes)?.saturating_sub(bound.bytes);
+            let victims = self.victims(own, too_much, count, since)?;
+            gone.extend(victims.iter().filter_map(|victim| self.let_go(victim)));
+        } else if self.bound(key.array).is_some_and(|bound| !bound.admits(bytes)) {
+            return None;
+        }
+        let too_much = self.kept_bytes().checked_add(bytes)?.saturating_sub(budget);
+        let victims = self.victims(&self.all, too_much, 0, since)?;
+        gone.extend(victims.iter().filter_map(|victim| self.let_go(victim)));
+        let flight = Arc::new(Flight::default());
+        let stage = if self.gone.take(&key) { Stage::Reused } else { Stage::Fresh(0) };
+        let (used, place) = (self.now(), Place::Flying(Arc::clone(&flight)));
+        self.by_key.insert(key, Entry { place, bytes, used, stage });
+        self.all.add(key, used, bytes, false);
+        self.arrays.entry(key.array).or_default().add(key, used, bytes, false);
+        Some((flight, gone))
+    }
+
+    /// Those to go for `too_much` bytes and `count` chunks in `order`; `None` where these are not to be had.
+    fn victims(
+        &self,
+        order: &Order,
+        too_much: u64,
+        count: u64,
+        since: u64,
+    ) -> Option<Vec<ChunkKey>> {
+        let (mut freed, mut victims) = (0, Vec::new());
+        let mut first_to_go = order.first_to_go(since);
+        while freed < too_much || (victims.len() as u64) < count {
+            let victim = first_to_go.next()?;
             let entry = self.by_key.get(victim)?;
             if matches!(entry.place, Place::Ready(_)) {
                 freed += entry.bytes;
                 victims.push(*victim);
             }
         }
-        if freed < too_much {
-            return None;
-        }
-        let gone = victims.iter().filter_map(|victim| self.remove(victim)).collect();
-        let flight = Arc::new(Flight::default());
-        let used = self.now();
-        self.by_use.insert(used, key);
-        *self.arrays.entry(key.array).or_default() += 1;
-        self.kept_bytes += bytes;
-        self.by_key.insert(key, Entry { place: Place::Flying(Arc::clone(&flight)), bytes, used });
-        Some((flight, gone))
+        Some(victims)
     }
 
     /// What was being decoded is there, or will not come.
@@ -108,29 +205,57 @@ impl Entries {
         }
     }
 
+    /// Gives a chunk another place in the order.
+    fn place_anew(&mut self, key: &ChunkKey, used: u64, stage: Stage) {
+        let Some(entry) = self.by_key.get_mut(key) else { return };
+        let own = self.arrays.entry(key.array).or_default();
+        for order in [&mut self.all, own] {
+            order.remove(entry.used, entry.bytes, entry.stage == Stage::Spent);
+            order.add(*key, used, entry.bytes, stage == Stage::Spent);
+        }
+        (entry.used, entry.stage) = (used, stage);
+    }
+
+    /// Takes a chunk out for which there is no room; one that was spent is remembered.
+    fn let_go(&mut self, key: &ChunkKey) -> Option<Place> {
+        let entry = self.by_key.get(key)?;
+        if entry.stage == Stage::Spent {
+            self.gone.add(*key, entry.bytes);
+        }
+        self.remove(key)
+    }
+
     fn remove(&mut self, key: &ChunkKey) -> Option<Place> {
         let entry = self.by_key.remove(key)?;
-        self.by_use.remove(&entry.used);
-        self.kept_bytes -= entry.bytes;
-        if let Some(count) = self.arrays.get_mut(&key.array) {
-            *count -= 1;
-            if *count == 0 {
+        let is_spent = entry.stage == Stage::Spent;
+        self.all.remove(entry.used, entry.bytes, is_spent);
+        if let Some(own) = self.arrays.get_mut(&key.array) {
+            own.remove(entry.used, entry.bytes, is_spent);
+            if own.count() == 0 {
                 self.arrays.remove(&key.array);
             }
         }
         Some(entry.place)
     }
 
+    /// Remembers spent chunks of no more than `budget` bytes.
+    pub(super) fn remember(&mut self, budget: u64) {
+        self.gone.shrink(budget);
+    }
+
     pub(super) fn shrink(&mut self, budget: u64) -> Vec<Place> {
         let mut gone = Vec::new();
-        while self.kept_bytes > budget {
-            let Some((_, &oldest)) = self.by_use.first_key_value() else { break };
-            gone.extend(self.remove(&oldest));
+        while self.kept_bytes() > budget {
+            let Some(first) = self.all.first_to_go(u64::MAX).next().copied() else { break };
+            gone.extend(self.remove(&first));
         }
+        self.gone.shrink(budget);
         gone
     }
 
     pub(super) fn drop_file(&mut self, file: u64) -> Vec<Place> {
+        self.bounds.retain(|array, _| array.file != file);
+        self.gone.drop_file(file);
         if !self.arrays.keys().any(|array| array.file == file) {
             return Vec::new();
         }

@@ -4,6 +4,8 @@
 //! read::chunked --get_or_decode--> hit | decode, keep | wait for who decodes it | decode, not kept
 //! ```
 //! - What is read only in part is kept; what was used up whole is not (its reader decides).
+//! - What was kept and is used up by several requests goes first, and takes a share only: [`entries`] has the rule, and
+//!   `docs/decisions/0033-chunks-that-were-used-up.md` what was measured.
 //! - A request never pushes out what it has used itself: a working set beyond the budget keeps what
 //!   fits and streams the rest, so the next request over the same chunks finds the part that fits.
 //! - A chunk larger than the budget never enters.
@@ -14,7 +16,9 @@
 mod budget;
 mod entries;
 mod ghosts;
+mod gone;
 mod machine;
+mod order;
 pub(crate) mod read_ahead;
 mod spares;
 #[cfg(test)]
@@ -27,10 +31,33 @@ use std::sync::{Arc, Condvar, MutexGuard, PoisonError};
 use crate::plan::layout::ArrayId;
 use crate::sync::{Mutex, PerProcess};
 pub use budget::memory_setting;
-use entries::{Entries, Place};
+use entries::{Entries, MostSpent, Place};
 use ghosts::Ghosts;
 pub use machine::physical_memory;
 use spares::Spares;
+
+/// The share of the budget that chunks may take of which all was read once.
+const SHARE_OF_SPENT: u64 = 4;
+/// The same for those of one array that is larger than that share: its first chunks have gone when its last ones are
+/// read, so that who begins anew finds none of them.
+const SHARE_OF_LARGE: u64 = 16;
+
+/// What may be kept of the decoded chunks of one variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bound {
+    /// Bytes of all its chunks.
+    pub bytes: u64,
+    /// How many chunks.
+    pub chunks: u64,
+    /// Bytes of chunks of which all was read.
+    pub spent_bytes: u64,
+}
+
+impl Bound {
+    fn admits(&self, bytes: u64) -> bool {
+        bytes <= self.bytes && self.chunks > 0
+    }
+}
 
 /// Tells chunks apart: the array and the chunk's number in row-major order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -65,6 +92,8 @@ pub(crate) struct ChunkCache {
     /// Memory of chunks that are gone; with those that are kept within the budget.
     spares: Mutex<Spares>,
     budget: AtomicU64,
+    /// The budget without what bounds of arrays ask for.
+    usual_budget: AtomicU64,
     hits: AtomicU64,
     misses: AtomicU64,
     decoded_bytes: AtomicU64,
@@ -86,7 +115,8 @@ pub(super) struct Flight {
 pub(crate) fn global() -> &'static ChunkCache {
     static CACHE: PerProcess<ChunkCache> = PerProcess::new();
     CACHE.get(|parent| {
-        ChunkCache::new(parent.map_or_else(budget::default_budget, ChunkCache::budget))
+        let usual = |parent: &ChunkCache| parent.usual_budget.load(Relaxed);
+        ChunkCache::new(parent.map_or_else(budget::default_budget, usual))
     })
 }
 
@@ -101,12 +131,10 @@ pub fn set_budget(bytes: u64) {
     global().set_budget(bytes);
 }
 
-/// Lets at least so many bytes of decoded chunks be kept, up to half of the machine's memory. Without
-/// effect where `ISOTACH_CACHE` is set.
-pub fn ask_for(bytes: u64) {
-    if let Some(granted) = budget::granted(bytes) {
-        global().budget.fetch_max(granted, Relaxed);
-    }
+/// Bounds what is kept of the decoded chunks of one array, until its file is closed. Where the bound is larger than the
+/// budget, the budget is that large meanwhile, up to half of the machine's memory, unless `ISOTACH_CACHE` is set.
+pub fn bound(array: ArrayId, bound: Bound) {
+    global().set_bound(array, bound);
 }
 
 /// What the cache did since the process began.
@@ -156,6 +184,7 @@ impl ChunkCache {
             ghosts: Mutex::default(),
             spares: Mutex::default(),
             budget: AtomicU64::new(budget),
+            usual_budget: AtomicU64::new(budget),
             hits: AtomicU64::new(0),
             misses: AtomicU64::new(0),
             decoded_bytes: AtomicU64::new(0),
@@ -167,15 +196,57 @@ impl ChunkCache {
     }
 
     pub(crate) fn set_budget(&self, bytes: u64) {
-        self.budget.store(bytes, Relaxed);
+        self.usual_budget.store(bytes, Relaxed);
         self.ghosts().shrink(bytes);
         let (gone, kept_bytes) = {
             let mut entries = self.lock();
-            (entries.shrink(bytes), entries.kept_bytes())
+            self.settle_budget(&entries);
+            (entries.shrink(self.budget()), entries.kept_bytes())
         };
         // Freed without the lock.
         drop(gone);
         self.shrink_spares(kept_bytes);
+    }
+
+    /// The budget is the usual one, or as large as the largest bound of an array.
+    fn settle_budget(&self, entries: &Entries) {
+        let asked = budget::granted(entries.largest_bound()).unwrap_or(0);
+        self.budget.store(asked.max(self.usual_budget.load(Relaxed)), Relaxed);
+    }
+
+    fn set_bound(&self, array: ArrayId, bound: Bound) {
+        let (gone, kept_bytes) = {
+            let mut entries = self.lock();
+            if entries.bound(array) == Some(bound) {
+                return;
+            }
+            let gone = entries.set_bound(array, bound);
+            self.settle_budget(&entries);
+            (gone, entries.kept_bytes())
+        };
+        drop(gone);
+        self.shrink_spares(kept_bytes);
+    }
+
+    /// So many elements of a chunk that is kept were read, of `whole` that there are; its array has `array_bytes`.
+    pub(crate) fn count_read(&self, key: &ChunkKey, elements: u64, whole: u64, array_bytes: u64) {
+        let budget = self.budget();
+        let (gone, kept_bytes) = {
+            let mut entries = self.lock();
+            let of_all = budget / SHARE_OF_SPENT;
+            let usual = if array_bytes <= of_all { of_all } else { budget / SHARE_OF_LARGE };
+            let most = match entries.bound(key.array) {
+                Some(bound) => MostSpent { of_all: budget, of_array: bound.spent_bytes },
+                None => MostSpent { of_all, of_array: usual },
+            };
+            let gone = entries.count_read(key, elements, whole, most);
+            entries.remember(budget);
+            (gone, entries.kept_bytes())
+        };
+        if !gone.is_empty() {
+            self.spares().give(unshared(gone));
+            self.shrink_spares(kept_bytes);
+        }
     }
 
     fn spares(&self) -> MutexGuard<'_, Spares> {
@@ -307,7 +378,10 @@ impl ChunkCache {
     pub(crate) fn drop_file(&self, file: u64) {
         let (gone, kept_bytes) = {
             let mut entries = self.lock();
-            (entries.drop_file(file), entries.kept_bytes())
+            let mut gone = entries.drop_file(file);
+            self.settle_budget(&entries);
+            gone.extend(entries.shrink(self.budget()));
+            (gone, entries.kept_bytes())
         };
         self.spares().give(unshared(gone));
         self.shrink_spares(kept_bytes);

@@ -153,3 +153,106 @@ fn memory_of_a_closed_file_serves_the_next_within_the_budget() {
     cache.set_budget(CHUNK as u64);
     assert_eq!(spare_of(4, 0), 0);
 }
+
+/// Reads chunks of an array of so many bytes one after the other, each in two parts; the numbers that had to be decoded.
+fn stream(cache: &ChunkCache, numbers: std::ops::Range<u64>, array_bytes: u64) -> Vec<u64> {
+    let mut decoded = Vec::new();
+    for key in numbers.map(|number| key(1, number)) {
+        for _ in 0..2 {
+            decoded.extend(request(cache, &[key]));
+            cache.count_read(&key, 5, 10, array_bytes);
+        }
+    }
+    decoded
+}
+
+#[test]
+fn what_is_read_on_from_chunk_to_chunk_is_not_kept() {
+    let cache = ChunkCache::new(3200);
+    assert_eq!(stream(&cache, 0..50, 5000), (0..50).collect::<Vec<_>>());
+    // A sixteenth of the budget, as the array is larger than a quarter of it.
+    assert_eq!(cache.statistics().kept_bytes, 200);
+    assert!(stream(&cache, 48..50, 5000).is_empty());
+}
+
+#[test]
+fn arrays_that_fit_are_kept_when_all_was_read() {
+    let cache = ChunkCache::new(3200);
+    assert_eq!(stream(&cache, 0..8, 800).len(), 8);
+    assert_eq!(cache.statistics().kept_bytes, 800);
+    assert!(stream(&cache, 0..8, 800).is_empty());
+}
+
+#[test]
+fn who_begins_anew_is_noticed() {
+    let cache = ChunkCache::new(3200);
+    stream(&cache, 0..30, 3000);
+    // The first ones have gone; they are kept as they are read again.
+    assert_eq!(stream(&cache, 0..20, 3000).len(), 20);
+    assert!(stream(&cache, 0..20, 3000).is_empty());
+    // What was never wanted again goes before them.
+    stream(&cache, 100..150, 5000);
+    assert!(stream(&cache, 0..20, 3000).is_empty());
+}
+
+#[test]
+fn chunks_of_which_a_part_was_read_stay() {
+    let cache = ChunkCache::new(1600);
+    let keys: Vec<ChunkKey> = (0..10).map(|number| key(2, number)).collect();
+    request(&cache, &keys);
+    keys.iter().for_each(|key| cache.count_read(key, 9, 10, 5000));
+    stream(&cache, 0..50, 5000);
+    assert!(request(&cache, &keys).is_empty());
+}
+
+#[test]
+fn an_array_keeps_no_more_than_its_bound() {
+    let cache = ChunkCache::new(3200);
+    let keys: Vec<ChunkKey> = (0..20).map(|number| key(1, number)).collect();
+    let others: Vec<ChunkKey> = (0..5).map(|number| key(2, number)).collect();
+    request(&cache, &others);
+    request(&cache, &keys);
+    let bound = |bytes, chunks, spent_bytes| {
+        cache.set_bound(keys[0].array, Bound { bytes, chunks, spent_bytes });
+        cache.statistics().kept_bytes - 500
+    };
+    assert_eq!(bound(1000, 100, 0), 1000, "what is too much goes at once");
+    keys.iter().for_each(|key| drop(request(&cache, &[*key])));
+    assert_eq!(cache.statistics().kept_bytes, 1500);
+    assert!(request(&cache, &keys[15..]).is_empty());
+    assert_eq!(bound(1000, 3, 0), 300);
+    assert_eq!(request(&cache, &keys[..3]).len(), 3);
+    assert_eq!(request(&cache, &keys[4..9]).len(), 5);
+    assert_eq!(cache.statistics().kept_bytes, 800);
+    assert_eq!(bound(99, 100, 0), 0);
+    assert_eq!([request(&cache, &keys[..1]), request(&cache, &keys[..1])].concat(), [0, 0]);
+    assert!(request(&cache, &others).is_empty(), "others are not touched");
+    cache.drop_file(1);
+    request(&cache, &keys);
+    assert_eq!(cache.statistics().kept_bytes, 2500);
+}
+
+#[test]
+fn the_bound_says_how_many_chunks_stay_of_which_all_was_read() {
+    for (spent_bytes, kept_bytes) in [(0, 0), (300, 300), (5000, 1000)] {
+        let cache = ChunkCache::new(3200);
+        cache.set_bound(key(1, 0).array, Bound { bytes: 1000, chunks: 100, spent_bytes });
+        stream(&cache, 0..20, 2000);
+        assert_eq!(cache.statistics().kept_bytes, kept_bytes);
+    }
+}
+
+#[test]
+fn a_bound_beyond_the_budget_makes_it_larger_until_the_file_is_closed() {
+    let cache = ChunkCache::new(3200);
+    let bound = Bound { bytes: 5000, chunks: 100, spent_bytes: 0 };
+    cache.set_bound(key(1, 0).array, bound);
+    let keys: Vec<ChunkKey> = (0..60).map(|number| key(1, number)).collect();
+    request(&cache, &keys);
+    // Where the environment says how large the cache is, it stays so.
+    let budget = if std::env::var_os("ISOTACH_CACHE").is_some() { 3200 } else { 5000 };
+    assert_eq!((cache.budget(), cache.statistics().kept_bytes), (budget, budget));
+    request(&cache, &[key(2, 0)]);
+    cache.drop_file(1);
+    assert_eq!(cache.budget(), 3200);
+}

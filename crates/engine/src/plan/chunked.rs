@@ -78,4 +78,12 @@ impl ChunkPlan {
             count_of(runs) >= (len - origin).min(*chunk_len)
         })
     }
+
+    /// How many elements are wanted of the chunk, and how many of it lie in an array of `shape`.
+    pub fn element_counts(&self, task: &ChunkTask<'_>, shape: &[u64]) -> (u64, u64) {
+        let wanted = task.region.iter().map(|runs| count_of(runs));
+        let axes = task.origin.iter().zip(self.chunk_shape.iter().zip(shape));
+        let there = axes.map(|(origin, (chunk_len, len))| (len - origin).min(*chunk_len));
+        (wanted.fold(1, u64::saturating_mul), there.fold(1, u64::saturating_mul))
+    }
 }

@@ -10,11 +10,13 @@
 //! ```
 //! Where calls are costly, chunks that are neighbours in the file are fetched with one read.
 
+use isotach_model::shape;
+
 use super::reading::Reading;
 use super::scatter::{OutOfBounds, Source, Target, scatter};
 use super::scratch::{self, Scratch};
 use super::strided;
-use crate::cache::ChunkKey;
+use crate::cache::{ChunkKey, Decoded};
 use crate::error::Result;
 use crate::parallel;
 use crate::plan::axis_runs::AxisRun;
@@ -89,7 +91,7 @@ impl Request<'_, '_> {
     fn serve_kept(&self, task: &ChunkTask<'_>) -> Option<Result<()>> {
         self.known?;
         let decoded = self.job.reading.cache.get(&self.job.key(task)?)?;
-        Some(self.scatter(task, &decoded))
+        Some(self.scatter_kept(task, decoded))
     }
 
     /// Reads a chunk that is not in the cache; `fetched` are its bytes where they are there.
@@ -112,7 +114,7 @@ impl Request<'_, '_> {
             if !self.job.plan.is_whole(task, &reading.layout.shape) {
                 let kept = self.job.decode_and_keep(task, &place, fetched, scratch)?;
                 if let Some(decoded) = kept {
-                    return self.scatter(task, &decoded);
+                    return self.scatter_kept(task, decoded);
                 }
             }
             self.read_through_buffer(task, &place, fetched, scratch)
@@ -155,6 +157,21 @@ impl Request<'_, '_> {
         let bytes = self.job.decode(task, place, stored, codec, memory)?;
         self.job.reading.cache.count_decoded(self.job.chunk_bytes);
         self.scatter(task, bytes)
+    }
+
+    /// Copies what is wanted out of a chunk that is kept.
+    fn scatter_kept(&self, task: &ChunkTask<'_>, decoded: Decoded) -> Result<()> {
+        let done = self.scatter(task, &decoded);
+        // Its memory serves the next chunk, where it has to go and nobody reads it any more.
+        drop(decoded);
+        if let Some(key) = self.job.key(task) {
+            let layout = self.job.reading.layout;
+            let (wanted, whole) = self.job.plan.element_counts(task, &layout.shape);
+            let array_bytes = shape::byte_count(&layout.shape, layout.element_size);
+            let array_bytes = array_bytes.map_or(u64::MAX, |bytes| bytes as u64);
+            self.job.reading.cache.count_read(&key, wanted, whole, array_bytes);
+        }
+        done
     }
 
     /// Copies what is wanted out of the chunk's elements.
