@@ -68,6 +68,70 @@ pub unsafe extern "C" fn nc_rc_set(key: *const c_char, value: *const c_char) -> 
     })
 }
 
+/// The key under which a setting for a host, or for a part of what it has, is kept. No line of a file has such a one.
+///
+/// # Safety
+/// Each of the three is NULL or ends with a zero.
+unsafe fn key_of(
+    key: *const c_char,
+    host: *const c_char,
+    path: *const c_char,
+) -> Option<Vec<u8>> {
+    // SAFETY: by this function's contract.
+    let part = |text: *const c_char| (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) });
+    let mut whole = part(key)?.to_bytes().trim_ascii().to_vec();
+    for part in [part(host), part(path)].into_iter().flatten() {
+        whole.push(b'\n');
+        whole.extend_from_slice(part.to_bytes());
+    }
+    Some(whole)
+}
+
+/// Gives a key a value, for all or for a host (`host:port`) and a path there.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn NC_rcfile_insert(
+    key: *const c_char,
+    host: *const c_char,
+    path: *const c_char,
+    value: *const c_char,
+) -> c_int {
+    answer(|| {
+        // SAFETY: the caller's strings.
+        let key = unsafe { key_of(key, host, path) }.filter(|_| !value.is_null());
+        let key = key.ok_or(Status::EINVAL)?;
+        // SAFETY: the caller's string.
+        let value = unsafe { CStr::from_ptr(value) }.to_bytes();
+        if let Some(settings) = settings() {
+            settings.change(|settings| put(&key, value, settings));
+        }
+        Ok(())
+    })
+}
+
+/// The value of a key for all, or for a host and a path there; NULL where it has none. It stays as long as the process.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn NC_rclookup(
+    key: *const c_char,
+    host: *const c_char,
+    path: *const c_char,
+) -> *const c_char {
+    // SAFETY: the caller's strings.
+    let (Some(settings), Some(key)) = (settings(), unsafe { key_of(key, host, path) }) else {
+        return std::ptr::null();
+    };
+    // Who asks keeps no count of what he has: texts that were told are kept, each once.
+    static TOLD: Kept<BTreeMap<Vec<u8>, &'static CStr>> = Kept::fixed(BTreeMap::new(), BTreeMap::new());
+    let Some(value) = settings.read().get(&key).cloned() else { return std::ptr::null() };
+    if let Some(told) = TOLD.read().get(value.to_bytes()) {
+        return told.as_ptr();
+    }
+    let told: &CStr = Box::leak(value.into_boxed_c_str());
+    TOLD.change(|all| {
+        all.insert(told.to_bytes().to_vec(), told);
+    });
+    told.as_ptr()
+}
+
 fn settings() -> Option<&'static Kept<Settings>> {
     SETTINGS.get_or_init(first_settings).as_ref()
 }

@@ -338,6 +338,30 @@ pub unsafe extern "C" fn nc__testurl(text: *const c_char, name: *mut *mut c_char
     1
 }
 
+/// The same by the name and with the argument that netCDF-C 4.10 gives it: `is_file` gets whether the address is that of
+/// a file, and the path's last part keeps an ending that is all of it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn NC__testurl(
+    text: *const c_char,
+    name: *mut *mut c_char,
+    is_file: *mut c_int,
+) -> c_int {
+    // SAFETY: the caller's string.
+    let address = (unsafe { bytes(text) }).and_then(Address::parse);
+    let of_file = address.as_ref().is_some_and(|address| address.protocol == b"file");
+    // SAFETY: the caller's place.
+    unsafe { put(is_file, c_int::from(of_file)) };
+    let Some(address) = address else { return 0 };
+    let path = address.path.unwrap_or_default();
+    let last = path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+    let end = last.iter().rposition(|&byte| byte == b'.').filter(|&end| end > 0);
+    if !name.is_null() {
+        // SAFETY: the caller's place for a pointer.
+        unsafe { put(name, allocate_text(&last[..end.unwrap_or(last.len())])) };
+    }
+    1
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,7 +1,8 @@
 //! What `netcdf.h` does not declare, but programs that come with netCDF have from the library: lists,
-//! addresses, paths, text, times, the text of filters, messages.
+//! addresses, buffers, paths, text, times, the text of filters, messages.
 
 mod address;
+mod buffer;
 mod calendar;
 mod filter_text;
 mod list;

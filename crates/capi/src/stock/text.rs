@@ -38,6 +38,19 @@ pub unsafe extern "C" fn strlcat(to: *mut c_char, from: *const c_char, size: usi
     }
 }
 
+/// `strlcat` by the name that netCDF gives it where C has none.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nc_strlcat(to: *mut c_char, from: *const c_char, size: usize) -> usize {
+    // SAFETY: the same contract.
+    unsafe { strlcat(to, from, size) }
+}
+
+/// Whether numbers have their lowest byte first here.
+#[unsafe(no_mangle)]
+pub extern "C" fn NC_isLittleEndian() -> c_int {
+    c_int::from(cfg!(target_endian = "little"))
+}
+
 /// The text of a C string.
 ///
 /// # Safety

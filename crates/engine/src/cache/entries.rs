@@ -123,7 +123,7 @@ impl Entries {
         let Stage::Fresh(before) = entry.stage else { return Vec::new() };
         let read = before.saturating_add(elements);
         entry.stage = Stage::Fresh(read);
-        if read < whole || matches!(entry.place, Place::Flying(_)) {
+        if read < whole {
             return Vec::new();
         }
         let used = entry.used;

@@ -228,6 +228,11 @@ impl ChunkCache {
         self.shrink_spares(kept_bytes);
     }
 
+    /// Somebody who needs all of a chunk has decoded it for himself: one that was decoded ahead for him is not wanted.
+    pub(crate) fn pass_by(&self, key: &ChunkKey, array_bytes: u64) {
+        self.count_read(key, u64::MAX, u64::MAX, array_bytes);
+    }
+
     /// So many elements of a chunk that is kept were read, of `whole` that there are; its array has `array_bytes`.
     pub(crate) fn count_read(&self, key: &ChunkKey, elements: u64, whole: u64, array_bytes: u64) {
         let budget = self.budget();

@@ -45,7 +45,7 @@ struct Track {
     /// The chunks, as a slab of whole ones, that are decoded ahead already or are being so.
     ahead: Slab,
     ended: Option<Instant>,
-    /// Counts up when the pattern breaks: work for an older one ends.
+    /// Counts up when the pattern breaks, or the reader comes to what is decoded ahead: work for it ends.
     epoch: Arc<AtomicU64>,
 }
 
@@ -102,7 +102,13 @@ pub(crate) fn notice<'r>(
     };
     track.outer = outer.or(track.outer);
     let chunk_shape = &chunked.chunk_shape;
-    let next = next_chunks(&slab, axis, track.outer, chunk_shape, &layout.shape)?;
+    let next = next_chunks(&slab, axis, track.outer, chunk_shape, &layout.shape);
+    if !track.ahead.is_empty() && next.as_ref() != Some(&track.ahead) {
+        // From here on the reader decodes what is missing himself.
+        track.epoch.fetch_add(1, Relaxed);
+        track.ahead.clear();
+    }
+    let next = next?;
     let chunk_bytes = byte_count(chunk_shape, layout.element_size)?.max(1) as u64;
     let most = usize::try_from(cache.budget() / SHARE_OF_BUDGET / chunk_bytes).ok()?;
     let paused = track.ended.is_some_and(|ended| ended.elapsed() >= PAUSE);

@@ -10,8 +10,6 @@
 //! ```
 //! Where calls are costly, chunks that are neighbours in the file are fetched with one read.
 
-use isotach_model::shape;
-
 use super::reading::Reading;
 use super::scatter::{OutOfBounds, Source, Target, scatter};
 use super::scratch::{self, Scratch};
@@ -108,16 +106,21 @@ impl Request<'_, '_> {
         }
         self.job.check(&place)?;
         scratch::with(|scratch| {
+            let is_whole = self.job.plan.is_whole(task, &reading.layout.shape);
             if let Some(offset) = self.one_run_at_target(task) {
-                return self.decode_in_place(task, &place, fetched, offset, scratch);
-            }
-            if !self.job.plan.is_whole(task, &reading.layout.shape) {
-                let kept = self.job.decode_and_keep(task, &place, fetched, scratch)?;
-                if let Some(decoded) = kept {
-                    return self.scatter_kept(task, decoded);
+                self.decode_in_place(task, &place, fetched, offset, scratch)?;
+            } else {
+                if !is_whole
+                    && let Some(kept) = self.job.decode_and_keep(task, &place, fetched, scratch)?
+                {
+                    return self.scatter_kept(task, kept);
                 }
+                self.read_through_buffer(task, &place, fetched, scratch)?;
             }
-            self.read_through_buffer(task, &place, fetched, scratch)
+            if is_whole && reading.ahead.is_some() {
+                self.job.pass_by(task);
+            }
+            Ok(())
         })
     }
 
@@ -164,13 +167,7 @@ impl Request<'_, '_> {
         let done = self.scatter(task, &decoded);
         // Its memory serves the next chunk, where it has to go and nobody reads it any more.
         drop(decoded);
-        if let Some(key) = self.job.key(task) {
-            let layout = self.job.reading.layout;
-            let (wanted, whole) = self.job.plan.element_counts(task, &layout.shape);
-            let array_bytes = shape::byte_count(&layout.shape, layout.element_size);
-            let array_bytes = array_bytes.map_or(u64::MAX, |bytes| bytes as u64);
-            self.job.reading.cache.count_read(&key, wanted, whole, array_bytes);
-        }
+        self.job.count_read(task);
         done
     }
 

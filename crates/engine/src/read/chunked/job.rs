@@ -52,6 +52,10 @@ pub(crate) fn keep(
         if let Some(place) = job.locate(&task)?.filter(|place| !job.is_plain(&task, place)) {
             job.check(&place)?;
             scratch::with(|scratch| job.decode_and_keep(&task, &place, None, scratch))?;
+            // Who was to read it has come meanwhile, and may have it without this.
+            if !go_on() {
+                job.pass_by(&task);
+            }
         }
     }
     Ok(())
@@ -69,6 +73,27 @@ impl<'j> Job<'j> {
             .ok_or_else(|| reading.too_large())?;
         let strides = reading.row_major_bytes(&chunked.chunk_shape)?;
         Ok(Self { reading, chunked, plan, strides, chunk_bytes, since })
+    }
+
+    /// So much of a chunk that is kept was read as the request wants of it.
+    pub(super) fn count_read(&self, task: &ChunkTask<'_>) {
+        let Some(key) = self.key(task) else { return };
+        let (wanted, whole) = self.plan.element_counts(task, &self.reading.layout.shape);
+        self.reading.cache.count_read(&key, wanted, whole, self.array_bytes());
+    }
+
+    /// Who wants all of the chunk does so without the one that is kept, or will be.
+    pub(super) fn pass_by(&self, task: &ChunkTask<'_>) {
+        if let Some(key) = self.key(task) {
+            self.reading.cache.pass_by(&key, self.array_bytes());
+        }
+    }
+
+    /// Bytes of all decoded elements.
+    fn array_bytes(&self) -> u64 {
+        let layout = self.reading.layout;
+        let bytes = shape::byte_count(&layout.shape, layout.element_size);
+        bytes.map_or(u64::MAX, |bytes| bytes as u64)
     }
 
     /// The chunk's name in the cache.

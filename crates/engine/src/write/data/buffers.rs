@@ -6,10 +6,14 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, Weak};
 
 use super::chunked::Shared;
 use crate::cache::memory_setting;
+use crate::parallel;
 use crate::sync::PerProcess;
 
 /// The most memory that is taken without being asked for.
 const LARGEST_DEFAULT: u64 = 256 << 20;
+/// As many chunks wait for each thread, or so many bytes: more of them do not make the threads any busier.
+const CHUNKS_FOR_A_THREAD: u64 = 2;
+const BYTES_FOR_THREADS: u64 = 16 << 20;
 
 /// What waits in memory in all stores.
 struct Buffers {
@@ -80,11 +84,12 @@ pub(super) fn has_room(bytes: usize) -> bool {
     buffers().waiting.load(Relaxed).saturating_add(bytes as u64) <= waiting_budget()
 }
 
-/// Takes `bytes` for a chunk that waits for a thread, of the other quarter; waits where none are left and there are
-/// jobs that give some back.
+/// Takes `bytes` for a chunk that waits for a thread, of the other quarter or what threads need of it; waits where none are
+/// left and there are jobs that give some back.
 pub(super) fn take_for_later(bytes: usize) -> Option<Share> {
     let buffers = buffers();
-    let budget = buffer_budget() - waiting_budget();
+    let enough = CHUNKS_FOR_A_THREAD * parallel::thread_count() as u64 * bytes as u64;
+    let budget = (buffer_budget() - waiting_budget()).min(enough.max(BYTES_FOR_THREADS));
     let take = || Share::of(&buffers.for_later, bytes, budget);
     if let Some(share) = take() {
         return Some(share);
