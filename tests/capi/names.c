@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct NCbytes {
     char *content;
@@ -156,11 +157,30 @@ settings(void)
     printf(" %s\n", look_up("B.KEY", NULL, NULL));
 }
 
+static void
+messages(void)
+{
+    int (*set_level)(int) = find("ncsetloglevel");
+    void (*message)(int, const char *, ...) = find("nclog");
+    int level, tag;
+
+    for (level = 0; level < 6; level++) {
+        printf("level %d was %d\n", level, set_level(level));
+        fflush(stdout);
+        /* The original does not know the name of the last one. */
+        for (tag = 0; tag < 4; tag++)
+            message(tag, "message %d", tag);
+        message(5, "a kind that there is not");
+    }
+}
+
 int
 main(void)
 {
     int (*initialize)(void);
 
+    /* Messages come where they belong. */
+    dup2(1, 2);
     library = dlopen("libnetcdf.so.19", RTLD_NOW);
     if (!library) {
         printf("%s\n", dlerror());
@@ -172,5 +192,6 @@ main(void)
     files();
     texts();
     settings();
+    messages();
     return 0;
 }

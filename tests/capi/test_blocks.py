@@ -6,7 +6,7 @@ import h5py
 import pytest
 from test_calls import later  # noqa: F401
 
-#: Defines groups and variables, with values of a third of a megabyte in between, and reopens the file once.
+#: Defines groups and variables, with values of 320,000 bytes in between, and reopens the file once.
 MAKE = """
 import ctypes as c, sys
 library = c.CDLL("libnetcdf.so.22")
@@ -54,7 +54,7 @@ def test_structures_lie_together(libraries, later, tmp_path, ours):  # noqa: F81
         assert done.returncode == 0, done.stderr.decode()
         found[size] = regions(folder / "blocks.nc", block)
     (apart, usual_length), (together, length) = found[0], found[block]
-    # One or two blocks for each of the two times that the file was open; else a place beside each variable.
+    # One or two blocks for each of the two times that the file was open; else beside each variable.
     assert together <= 4 < apart, found
     # What is left in the end goes.
     assert length < usual_length + 2 * block, found

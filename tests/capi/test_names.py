@@ -1,4 +1,4 @@
-"""Names that netCDF's own programs import and no header declares, as the libnetcdf 4.10 of netCDF4-python has them."""
+"""Names that netCDF's own programs import and no header declares, as libnetcdf 4.10 has them."""
 
 from test_calls import later  # noqa: F401
 

@@ -8,7 +8,9 @@ use super::edited::Edited;
 use super::library::{default_format, edit_options};
 use super::memory::Memory;
 use super::mode::{Mode, NC_DISKLESS, NC_INMEMORY, NC_MMAP, NC_NOCLOBBER, NC_PERSIST};
-use super::opening::{PAGE_SIZE, check_base_pe, gather, hand_out, tell_block_size, tell_memory_block};
+use super::opening::{
+    PAGE_SIZE, check_base_pe, gather, hand_out, tell_block_size, tell_memory_block,
+};
 use super::path;
 use crate::boundary::answer;
 use crate::model::{OpenFile, Phase};
@@ -47,7 +49,8 @@ pub unsafe extern "C" fn nc__create_mp(
     // SAFETY: the caller's string and places.
     answer(|| unsafe {
         let block_bytes = block_size.as_ref().copied().unwrap_or(0);
-        let asked = Asked { least_bytes: initial_size as u64, block_bytes, base_pe, ..Asked::default() };
+        let asked =
+            Asked { least_bytes: initial_size as u64, block_bytes, base_pe, ..Asked::default() };
         let format = create(path, flags, asked, id)?;
         match flags & (NC_DISKLESS | NC_MMAP) {
             0 => tell_block_size(format, block_size),

@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use isotach::OpenOptions;
 use isotach::storage;
 
+use super::creating::Asked;
 use super::edited::Edited;
 use super::library::edit_options;
 use super::mode::{Mode, NC_INMEMORY, NC_MMAP, NC_NETCDF4, NC_PERSIST, NC_WRITE};
-use super::creating::Asked;
 use super::{closing, creating, opening, path};
 use crate::boundary::{answer, put};
 use crate::model::{OpenFile, Phase};

@@ -72,11 +72,7 @@ pub unsafe extern "C" fn nc_rc_set(key: *const c_char, value: *const c_char) -> 
 ///
 /// # Safety
 /// Each of the three is NULL or ends with a zero.
-unsafe fn key_of(
-    key: *const c_char,
-    host: *const c_char,
-    path: *const c_char,
-) -> Option<Vec<u8>> {
+unsafe fn key_of(key: *const c_char, host: *const c_char, path: *const c_char) -> Option<Vec<u8>> {
     // SAFETY: by this function's contract.
     let part = |text: *const c_char| (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) });
     let mut whole = part(key)?.to_bytes().trim_ascii().to_vec();
@@ -120,7 +116,8 @@ pub unsafe extern "C" fn NC_rclookup(
         return std::ptr::null();
     };
     // Who asks keeps no count of what he has: texts that were told are kept, each once.
-    static TOLD: Kept<BTreeMap<Vec<u8>, &'static CStr>> = Kept::fixed(BTreeMap::new(), BTreeMap::new());
+    static TOLD: Kept<BTreeMap<Vec<u8>, &'static CStr>> =
+        Kept::fixed(BTreeMap::new(), BTreeMap::new());
     let Some(value) = settings.read().get(&key).cloned() else { return std::ptr::null() };
     if let Some(told) = TOLD.read().get(value.to_bytes()) {
         return told.as_ptr();

@@ -178,11 +178,7 @@ pub unsafe extern "C" fn ncbytesget(buffer: *mut Buffer, index: c_ulong) -> c_in
 
 /// Puts another byte at that place.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ncbytesset(
-    buffer: *mut Buffer,
-    index: c_ulong,
-    value: c_char,
-) -> c_int {
+pub unsafe extern "C" fn ncbytesset(buffer: *mut Buffer, index: c_ulong, value: c_char) -> c_int {
     // SAFETY: the caller's buffer.
     unsafe {
         told(buffer, |buffer| {
@@ -363,7 +359,8 @@ pub unsafe extern "C" fn NC_readfileF(
 ) -> c_int {
     answer(|| {
         // SAFETY: the caller's buffer.
-        let buffer = unsafe { known(buffer) }.filter(|_| !stream.is_null()).ok_or(Status::EINVAL)?;
+        let buffer =
+            unsafe { known(buffer) }.filter(|_| !stream.is_null()).ok_or(Status::EINVAL)?;
         append_all(buffer, amount, |part| {
             // SAFETY: the caller's stream, and our own memory.
             let count = unsafe { libc::fread(part.as_mut_ptr().cast(), 1, part.len(), stream) };

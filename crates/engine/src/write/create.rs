@@ -17,7 +17,9 @@ use crate::file::Format;
 use crate::storage::readers::is_read;
 use crate::storage::replacement::is_no_place;
 use crate::storage::shifted::Shifted;
-use crate::storage::{Creation, GrowingMemory, Replacement, WritableFile, WritableStorage, write_error};
+use crate::storage::{
+    Creation, GrowingMemory, Replacement, WritableFile, WritableStorage, write_error,
+};
 use crate::writer::{CreateOptions, Overwrite};
 
 /// HDF5 looks for its superblock at 0, here, and at twice that again and again.
