@@ -217,10 +217,11 @@ pub unsafe extern "C" fn ncbytesappendn(
     from: *const c_void,
     count: c_ulong,
 ) -> c_int {
-    // SAFETY: the caller's string, or `count` bytes of his.
     let more = match count {
+        // SAFETY: the caller's string.
         0 => unsafe { bytes(from.cast()) },
         _ if from.is_null() => None,
+        // SAFETY: so many bytes of the caller's.
         count => Some(unsafe { std::slice::from_raw_parts(from.cast(), count as usize) }),
     };
     // SAFETY: the caller's buffer.
