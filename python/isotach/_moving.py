@@ -26,6 +26,8 @@ T = TypeVar("T")
 
 #: How often a request is asked anew before its error is told.
 _MOST_TRIES = 200
+#: After how many of them writers of the file are asked for time.
+_FREE_TRIES = 8
 #: What is waited, in seconds, where the file has changed but has no newer state to be seen yet.
 _PAUSE = 0.001
 
@@ -74,27 +76,40 @@ def answer(root: Dataset, ask: Callable[[], T]) -> T:
     """What `ask` finds in one state of the file."""
     if _nesting.inside:
         return ask()
-    for attempt in range(_MOST_TRIES):
-        epoch = _settled(root)
-        _nesting.inside = True
-        try:
-            found = ask()
-        except _native.Changed:
-            if root._is_snapshot or attempt + 1 == _MOST_TRIES:
-                raise
-        except Exception:
-            # Errors of a mixture of two states are none of the file.
-            if root._epoch == epoch:
-                raise
-            continue
-        else:
-            if root._epoch == epoch:
-                return found
-            continue
-        finally:
-            _nesting.inside = False
-        _move_on(root, epoch, attempt)
+    turn = None
+    try:
+        for attempt in range(_MOST_TRIES):
+            if attempt == _FREE_TRIES:
+                turn = root._file.turn()
+            found = _try(root, ask, attempt)
+            if found is not None:
+                return found[0]
+    finally:
+        if turn is not None:
+            turn.end()
     raise _native.Changed(f"{root.filepath()} changes all the time")
+
+
+def _try(root: Dataset, ask: Callable[[], T], attempt: int) -> tuple[T] | None:
+    """What `ask` finds; None where that is of two states, or the dataset has moved on."""
+    epoch = _settled(root)
+    _nesting.inside = True
+    try:
+        found = ask()
+    except _native.Changed:
+        if root._is_snapshot or attempt + 1 == _MOST_TRIES:
+            raise
+    except Exception:
+        # Errors of a mixture of two states are none of the file.
+        if root._epoch == epoch:
+            raise
+        return None
+    else:
+        return (found,) if root._epoch == epoch else None
+    finally:
+        _nesting.inside = False
+    _move_on(root, epoch, attempt)
+    return None
 
 
 def _settled(root: Dataset) -> int:

@@ -18,6 +18,7 @@ use std::sync::{Arc, MutexGuard, PoisonError, RwLockReadGuard, RwLockWriteGuard}
 use isotach::model::Atomic;
 use isotach::model::convert::{Misfit, Rules, convert};
 use isotach::model::names;
+use isotach::storage::Turn;
 use isotach::sync::{Kept, Mutex, RwLock};
 use isotach::{Dimension, DimensionHandle, ErrorKind, File, Format, HeaderRoom, Writer};
 
@@ -169,6 +170,11 @@ impl OpenFile {
     /// Whether it was opened by that name.
     pub(crate) fn is_called(&self, name: &str) -> bool {
         self.group(0).is_ok_and(|root| root.group().file().name() == name)
+    }
+
+    /// Asks those who write a file that is only read here for time.
+    pub(crate) fn turn(&self) -> Option<Turn> {
+        self.group(0).ok()?.group().file().turn()
     }
 
     /// Has a file that is only read show its newest state, where all ids that a program may have of it mean the same

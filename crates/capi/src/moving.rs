@@ -8,10 +8,13 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use crate::handle;
+use crate::model::OpenFile;
 use crate::status::Status;
 
 /// How often a call is made anew before its error is told.
 const MOST_TRIES: u32 = 200;
+/// After how many of them writers are asked for time.
+const FREE_TRIES: u32 = 8;
 /// What is waited where the file has changed, but has no newer state to be seen yet.
 const PAUSE: Duration = Duration::from_millis(1);
 
@@ -46,11 +49,14 @@ pub(crate) fn settled(mut call: impl FnMut() -> c_int) -> c_int {
 
 #[cold]
 fn settled_later(mut call: impl FnMut() -> c_int) -> c_int {
-    let mut status = STALE;
-    for _ in 0..MOST_TRIES {
+    let (mut status, mut turns) = (STALE, Vec::new());
+    for tries in 0..MOST_TRIES {
         let Some(file) = CHANGED.take().filter(|_| status == STALE && !is_snapshot()) else {
             break;
         };
+        if tries == FREE_TRIES {
+            turns.extend(concerned(&file).iter().filter_map(|file| file.turn()));
+        }
         match move_on(&file) {
             Ok(true) => {}
             Ok(false) => std::thread::sleep(PAUSE),
@@ -64,13 +70,18 @@ fn settled_later(mut call: impl FnMut() -> c_int) -> c_int {
 /// Has the ids of a file that is only read show its newest state, or all that are open where it is none of them but
 /// one that they lead to; whether one of them has another state. An error where ids would mean something else there.
 fn move_on(name: &str) -> Result<bool, ()> {
-    let mut concerned = handle::all();
-    if concerned.iter().any(|file| file.is_called(name)) {
-        concerned.retain(|file| file.is_called(name));
-    }
-    let outcomes: Vec<_> = concerned.iter().map(|file| file.move_on()).collect();
+    let outcomes: Vec<_> = concerned(name).iter().map(|file| file.move_on()).collect();
     match outcomes.as_slice() {
         [Err(_)] => Err(()),
         outcomes => Ok(outcomes.iter().any(|outcome| matches!(outcome, Ok(true)))),
     }
+}
+
+/// The files of that name that are open, or all where it is none of them.
+fn concerned(name: &str) -> Vec<Arc<OpenFile>> {
+    let mut concerned = handle::all();
+    if concerned.iter().any(|file| file.is_called(name)) {
+        concerned.retain(|file| file.is_called(name));
+    }
+    concerned
 }

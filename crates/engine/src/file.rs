@@ -12,11 +12,13 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::fault::Readable;
 use crate::mapping::{FileMapping, GroupMapping, hdf5};
 use crate::settings::{AllowExternal, MissingBytes};
-use crate::storage::{FileToken, LocalFile, Storage, state};
+use crate::storage::{FileToken, LocalFile, Storage, Turn, state};
 use crate::variable::Variable;
 
 /// How often a file is opened anew because a writer commits meanwhile.
 const MOST_OPENINGS: u32 = 100;
+/// After how many of them writers are asked for time.
+const FREE_OPENINGS: u32 = 8;
 
 /// netCDF's formats, as `nc_inq_format` tells them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,6 +145,16 @@ impl File {
             }
         };
         Ok(true)
+    }
+
+    /// For a program that was told [`ErrorKind::Changed`] again and again by a file that others write: while it keeps what this
+    /// returns, each writer waits for up to a tenth of a second before it commits. Where one has waited in vain, it does not
+    /// wait again for a second. `None` of what is no local file, or is written.
+    pub fn turn(&self) -> Option<Turn> {
+        match &self.source {
+            Source::Path { storage, .. } => Some(Arc::clone(storage).turn()),
+            Source::Writer | Source::Storage { .. } => None,
+        }
     }
 
     /// By what the local file that this handle reads is known again; `None` where it is read from elsewhere,
@@ -351,13 +363,16 @@ impl OpenOptions {
     /// Opens the file at a path that does not depend on the working directory. Where a writer commits meanwhile, it is
     /// opened anew.
     fn open_path(&self, name: &Arc<str>, path: Arc<PathBuf>) -> Result<File> {
-        let mut attempts = 1;
+        let (mut attempts, mut turn) = (1, None);
         loop {
             match self.open_state(name, &path) {
                 Err(error) if error.kind.is_changed() && attempts < MOST_OPENINGS => {
                     attempts += 1;
                 }
                 outcome => return outcome,
+            }
+            if attempts > FREE_OPENINGS && turn.is_none() {
+                turn = LocalFile::open(&*path).ok().map(|file| Arc::new(file).turn());
             }
         }
     }

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use isotach::model::selection::{Axis, Selection};
 use isotach::model::{Atomic, Values};
@@ -117,6 +118,81 @@ fn what_was_not_looked_for_is_of_this_state_or_an_error() {
     assert_eq!(before(&file).unwrap(), Values::I32(large));
     writer.close().unwrap();
     assert_eq!(look(&file).unwrap(), (3, 1));
+}
+
+/// How far a writer is that commits without a pause.
+struct Endless {
+    commits: Arc<AtomicUsize>,
+    is_over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Endless {
+    fn begin(writer: Writer) -> Self {
+        let (commits, is_over) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
+        let (count, end) = (Arc::clone(&commits), Arc::clone(&is_over));
+        let thread = std::thread::spawn(move || {
+            while !end.load(SeqCst) {
+                let number = count.load(SeqCst) as i32;
+                writer.root().set_attribute("number", number).unwrap();
+                writer.commit().unwrap();
+                count.fetch_add(1, SeqCst);
+            }
+            writer.close().unwrap();
+        });
+        Self { commits, is_over, thread: Some(thread) }
+    }
+
+    /// Comes back after so many commits, or that time.
+    fn wait(&self, commits: usize, time: Duration) {
+        let (begun, before) = (Instant::now(), self.commits.load(SeqCst));
+        while self.commits.load(SeqCst) < before + commits && begun.elapsed() < time {
+            std::thread::sleep(Duration::from_micros(100));
+        }
+    }
+}
+
+impl Drop for Endless {
+    fn drop(&mut self) {
+        self.is_over.store(true, SeqCst);
+        self.thread.take().unwrap().join().unwrap();
+    }
+}
+
+/// A reader who needs longer than a writer for a commit asks for time, and gets it.
+#[test]
+fn a_writer_gives_time_to_readers_that_ask() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file.nc");
+    let writer = create(&path);
+    // No read of anything else brings it along.
+    writer.root().set_attribute("large", vec![1; 12_000]).unwrap();
+    writer.commit().unwrap();
+    let endless = Endless::begin(writer);
+    let is_found_after = |commits| {
+        let file = File::open(&path).unwrap();
+        endless.wait(commits, Duration::from_millis(20));
+        file.root().attribute("large").and_then(|found| found.unwrap().values()).is_ok()
+    };
+    endless.wait(1, Duration::MAX);
+    let in_turn = File::open(&path).unwrap().turn().unwrap();
+    // The writer has all time there is to commit five times. On a busy machine its patience may end once.
+    let found = (0..50).any(|_| is_found_after(5));
+    assert!(found, "it is given no time");
+    drop(in_turn);
+    // Nobody asks any more.
+    endless.wait(20, Duration::MAX);
+}
+
+/// Whoever asks for time and never comes keeps a writer for a moment, and not from anything.
+#[test]
+fn a_reader_that_never_ends_keeps_no_writer() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file.nc");
+    let writer = create(&path);
+    writer.commit().unwrap();
+    let _in_turn = File::open(&path).unwrap().turn();
+    Endless::begin(writer).wait(100, Duration::MAX);
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! Handles on files and groups.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use isotach::storage::memory::Memory;
-use isotach::storage::{FileToken, TokenNumbers};
+use isotach::storage::{FileToken, TokenNumbers, Turn};
+use isotach::sync::Mutex;
 use isotach::{AllowExternal, Dimension, File, Format, Group, MissingBytes, OpenOptions};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
@@ -197,9 +198,25 @@ impl NativeFile {
         Ok(is_new.then_some(Self { file, is_live: self.is_live }))
     }
 
+    /// Asks those who write the file for time, until `end` is called.
+    fn turn(&self) -> NativeTurn {
+        NativeTurn(Mutex::new(self.file.turn()))
+    }
+
     /// The root group.
     fn root(&self) -> NativeGroup {
         NativeGroup { group: self.file.root(), is_live: self.is_live }
+    }
+}
+
+/// While it lasts, writers of a file give its readers time.
+#[pyclass(frozen, name = "Turn", module = "isotach._native")]
+pub(crate) struct NativeTurn(Mutex<Option<Turn>>);
+
+#[pymethods]
+impl NativeTurn {
+    fn end(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 

@@ -5,12 +5,13 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use super::identity::FileToken;
 use super::readers::Reading;
 use super::state::CommittedState;
-use super::{Storage, uninit};
+use super::{Storage, locks, uninit};
+use crate::sync::Mutex;
 
 /// A local file in one of its committed states, open for reading. No lock keeps anybody waiting and the
 /// descriptor's position never moves, so any number of threads read at once.
@@ -21,7 +22,14 @@ pub struct LocalFile {
     state: Option<CommittedState>,
     /// `None` where it is written through this value.
     reading: Option<Reading>,
+    /// How many [`Turn`]s there are.
+    turns: Mutex<u32>,
 }
+
+/// While there is one, writers of the file give its readers time: each waits before it commits, for up to a tenth of a
+/// second and then not for a second, until there is none.
+#[derive(Debug)]
+pub struct Turn(Arc<LocalFile>);
 
 impl LocalFile {
     /// Opens the file at `path` in its present state; a directory is an error.
@@ -29,7 +37,7 @@ impl LocalFile {
         let (file, metadata) = open_file(path.as_ref())?;
         let state = CommittedState::find(&file, true)?;
         let reading = Some(Reading::of(&metadata));
-        Ok(Self { file, state: Some(state), reading })
+        Ok(Self { file, state: Some(state), reading, turns: Mutex::default() })
     }
 
     /// The same file, whose state is held to the end: also beside our own writers that are killed, or overwrite values, and
@@ -49,6 +57,18 @@ impl LocalFile {
         self.reading.as_ref().map(Reading::token)
     }
 
+    /// Asks writers of the file for time.
+    pub(crate) fn turn(self: Arc<Self>) -> Turn {
+        let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        // Without the lock nobody waits, and the reader goes on to try.
+        if *turns == 0 {
+            let _ = locks::begin_turn(&self.file);
+        }
+        *turns += 1;
+        drop(turns);
+        Turn(self)
+    }
+
     /// The open file itself.
     pub(super) fn file(&self) -> &File {
         &self.file
@@ -57,6 +77,17 @@ impl LocalFile {
     /// Whether there is nothing newer at `path` than what this value reads.
     pub(crate) fn is_newest(&self, path: &Path) -> io::Result<bool> {
         self.state.as_ref().map_or(Ok(true), |state| state.is_newest(&self.file, path))
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let mut turns = self.0.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        // In a forked process there was none.
+        *turns = turns.saturating_sub(1);
+        if *turns == 0 {
+            let _ = locks::end_turn(&self.0.file);
+        }
     }
 }
 
@@ -76,7 +107,7 @@ pub(super) fn open_file(path: &Path) -> io::Result<(File, Metadata)> {
 
 impl From<File> for LocalFile {
     fn from(file: File) -> Self {
-        Self { file, state: None, reading: None }
+        Self { file, state: None, reading: None, turns: Mutex::default() }
     }
 }
 
@@ -103,7 +134,7 @@ impl Storage for LocalFile {
         let file = self.file.try_clone()?;
         let state = Some(of_opening.find_present(&file)?);
         of_opening.ensure_places(&file)?;
-        Ok(Some(Arc::new(Self { file, state, reading: None })))
+        Ok(Some(Arc::new(Self { file, state, reading: None, turns: Mutex::default() })))
     }
 
     fn has_writer(&self) -> bool {

@@ -1,6 +1,7 @@
 //! What readers and the writer of a local file tell each other: locks on bytes far behind its end.
 //!
 //! ```text
+//! 2^60       shared     a reader that met one new state after the other, and asks writers for time
 //! 2^61 + n   shared     a reader holds the state that the writer published as generation n (0: without a writer)
 //! 2^62 + n   exclusive  the writer's present generation
 //! ```
@@ -14,6 +15,7 @@ use std::fs::File;
 use std::io;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
+const IN_TURN: u64 = 1 << 60;
 const READERS: u64 = 1 << 61;
 const WRITER: u64 = 1 << 62;
 /// Generations are below this.
@@ -64,6 +66,21 @@ pub(super) fn hold(file: &File, generation: u64) -> io::Result<()> {
 /// Gives back what [`hold`] took.
 pub(super) fn let_go(file: &File, generation: u64) -> io::Result<()> {
     system::set(file, system::NONE, READERS + generation)
+}
+
+/// Asks writers for time, until [`end_turn`] or the descriptor is closed.
+pub(super) fn begin_turn(file: &File) -> io::Result<()> {
+    system::set(file, system::SHARED, IN_TURN)
+}
+
+/// Gives back what [`begin_turn`] took.
+pub(super) fn end_turn(file: &File) -> io::Result<()> {
+    system::set(file, system::NONE, IN_TURN)
+}
+
+/// Whether some reader asks for time.
+pub(super) fn is_anybody_in_turn(file: &File) -> io::Result<bool> {
+    Ok(system::conflict(file, true, IN_TURN, 1)?.is_some())
 }
 
 /// The generation of a state that some reader holds, from `from` on and before `to`; any one of them.
@@ -208,6 +225,10 @@ mod tests {
         drop(second);
         assert_eq!(held(&writer, 0, 8).unwrap(), None);
         let_go(&first, 8).unwrap();
+        begin_turn(&first).unwrap();
+        assert!(is_anybody_in_turn(&writer).unwrap());
+        end_turn(&first).unwrap();
+        assert!(!is_anybody_in_turn(&writer).unwrap());
         assert_eq!(last_held(&writer).unwrap(), None);
         end(&writer, 8).unwrap();
         assert_eq!(published(&first).unwrap(), None);

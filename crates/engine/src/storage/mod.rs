@@ -36,7 +36,7 @@ mod write_behind;
 
 pub use growing_memory::GrowingMemory;
 pub use identity::{FileToken, TokenNumbers};
-pub use local::LocalFile;
+pub use local::{LocalFile, Turn};
 pub use memory::Memory;
 pub use metadata::{MetadataBytes, MetadataReader};
 pub use replacement::Replacement;
@@ -172,6 +172,13 @@ pub trait WritableStorage: Storage {
     fn outwait_readers(&self) {
         if let Some(beneath) = self.beneath() {
             beneath.outwait_readers();
+        }
+    }
+
+    /// Waits a while for readers that ask for time; before a commit, while what they find is the last one.
+    fn give_time(&self) {
+        if let Some(beneath) = self.beneath() {
+            beneath.give_time();
         }
     }
 

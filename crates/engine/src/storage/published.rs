@@ -7,7 +7,7 @@ use std::fs::{File, FileTimes};
 use std::io;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::locks;
 use super::logbook::Log;
@@ -15,6 +15,12 @@ use super::state::{GRACE, Stamp};
 use crate::process::uncancelled;
 use crate::sync::Mutex;
 
+/// How long a commit waits at most for readers that ask for time.
+const MOST_GIVEN: Duration = Duration::from_millis(100);
+/// For how long commits do not wait after one has waited in vain: readers may have been stopped.
+const NONE_GIVEN: Duration = Duration::from_secs(1);
+/// How often is looked whether such readers are done.
+const LOOK: Duration = Duration::from_micros(500);
 /// How long is waited at most until the kernel's clock gives a file another time.
 const MOST_WAITED: Duration = Duration::from_secs(3);
 /// What a file system's times may be cut to.
@@ -31,6 +37,8 @@ pub(super) struct Published {
     is_written: AtomicBool,
     /// What the file says of its writers, or will say once it is written.
     log: Mutex<Log>,
+    /// When a commit has waited in vain for readers last.
+    waited_in_vain: Mutex<Option<Instant>>,
 }
 
 impl Published {
@@ -41,6 +49,7 @@ impl Published {
             opened: None,
             is_written: AtomicBool::new(false),
             log: Mutex::default(),
+            waited_in_vain: Mutex::default(),
         }
     }
 
@@ -99,6 +108,29 @@ impl Published {
         if self.held_between(file, 0, self.generation()).is_some() {
             uncancelled(|| std::thread::sleep(GRACE));
         }
+    }
+
+    /// Waits before a commit for readers that ask for time, as each state that they begin to read is gone before they
+    /// are done.
+    pub(super) fn give_time(&self, file: &File) {
+        let asked = || locks::is_anybody_in_turn(file).unwrap_or(false);
+        if self.generation() == 0 || !asked() {
+            return;
+        }
+        let mut in_vain = self.waited_in_vain.lock().unwrap_or_else(PoisonError::into_inner);
+        if in_vain.is_some_and(|since| since.elapsed() < NONE_GIVEN) {
+            return;
+        }
+        let begun = Instant::now();
+        *in_vain = loop {
+            uncancelled(|| std::thread::sleep(LOOK));
+            if !asked() {
+                break None;
+            }
+            if begun.elapsed() >= MOST_GIVEN {
+                break Some(Instant::now());
+            }
+        };
     }
 
     /// Finds what was noted of the file before anything is written.

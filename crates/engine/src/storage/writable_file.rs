@@ -288,6 +288,10 @@ impl WritableStorage for WritableFile {
         self.published.outwait_readers(self.file.file());
     }
 
+    fn give_time(&self) {
+        self.published.give_time(self.file.file());
+    }
+
     fn note_overwriting(&self) -> io::Result<()> {
         self.alone(|file| self.published.note_overwriting(file))
     }

@@ -240,6 +240,7 @@ impl Committer {
             }
         };
         if prepared.changes_anything() {
+            self.storage.give_time();
             self.storage.publish();
         }
         if let Err(error) = self.write_ahead(&mut state, &prepared) {

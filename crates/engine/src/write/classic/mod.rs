@@ -322,6 +322,7 @@ impl ClassicWriter {
             self.mark_committed();
             return self.target.step();
         }
+        self.target.storage.give_time();
         let header = Arc::new(Header { record_count, ..Header::clone(&header) });
         if let Some(image) = self.image {
             let places = image.places_of_layout(self.places.clone());
