@@ -289,6 +289,13 @@ impl<T> OnceLock<T> {
         Self { stage: primitives::AtomicU32::new(stage::NOTHING), value }
     }
 
+    /// The same in a model.
+    #[cfg(test)]
+    fn of_model() -> Self {
+        let value = UnsafeCell::new(MaybeUninit::uninit());
+        Self { stage: primitives::AtomicU32::of_model(stage::NOTHING), value }
+    }
+
     /// The value, where it was made.
     #[inline]
     pub fn get(&self) -> Option<&T> {

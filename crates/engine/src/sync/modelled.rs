@@ -1,7 +1,6 @@
-//! Primitives for tests: within a model those whose orders shuttle tries, and everywhere else those of `std`.
+//! Primitives for tests: those that a model makes are shuttle's, which tries their orders, and all others those of `std`.
 //!
-//! Each has both, so that one build serves the models and every other test. A structure belongs to one model or to none:
-//! which of the two counts is then the same at each use.
+//! So one build serves the models and every other test, and what lives longer than a model, as the cache does, is never one's.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::Ordering;
@@ -24,20 +23,17 @@ macro_rules! either {
 
 macro_rules! atomic {
     ($name:ident, $of:ty, $($call:ident($($argument:ident: $kind:ty),*) -> $result:ty;)*) => {
-        #[derive(Default)]
-        pub(crate) struct $name {
-            model: shuttle::sync::atomic::$name,
-            real: std::sync::atomic::$name,
+        pub(crate) enum $name {
+            Model(shuttle::sync::atomic::$name),
+            Real(std::sync::atomic::$name),
         }
 
         impl $name {
-            pub(crate) const fn new(value: $of) -> Self {
-                let model = shuttle::sync::atomic::$name::new(value);
-                Self { model, real: std::sync::atomic::$name::new(value) }
-            }
-
             $(pub(crate) fn $call(&self, $($argument: $kind),*) -> $result {
-                either!(self.model.$call($($argument),*), self.real.$call($($argument),*))
+                match self {
+                    Self::Model(model) => model.$call($($argument),*),
+                    Self::Real(real) => real.$call($($argument),*),
+                }
             })*
         }
     };
@@ -59,42 +55,78 @@ atomic!(AtomicU64, u64,
     swap(value: u64, order: Ordering) -> u64;
 );
 
-/// A lock; in a model, whose turn it is comes first.
-#[derive(Default)]
-pub(crate) struct Mutex<T> {
-    turn: shuttle::sync::Mutex<()>,
-    value: std::sync::Mutex<T>,
+impl AtomicBool {
+    pub(crate) fn new(value: bool) -> Self {
+        either!(
+            Self::Model(shuttle::sync::atomic::AtomicBool::new(value)),
+            Self::Real(std::sync::atomic::AtomicBool::new(value))
+        )
+    }
 }
 
-/// The value is given back before the turn is.
-pub(crate) struct MutexGuard<'m, T> {
-    value: std::sync::MutexGuard<'m, T>,
-    turn: Option<shuttle::sync::MutexGuard<'m, ()>>,
-    mutex: &'m Mutex<T>,
+impl AtomicU64 {
+    pub(crate) fn new(value: u64) -> Self {
+        either!(
+            Self::Model(shuttle::sync::atomic::AtomicU64::new(value)),
+            Self::Real(std::sync::atomic::AtomicU64::new(value))
+        )
+    }
+}
+
+impl Default for AtomicU64 {
+    fn default() -> Self {
+        Self::new(0)
+    }
+}
+
+impl AtomicU32 {
+    /// One of no model: it may be there before the process is.
+    pub(crate) const fn new(value: u32) -> Self {
+        Self::Real(std::sync::atomic::AtomicU32::new(value))
+    }
+
+    pub(crate) fn of_model(value: u32) -> Self {
+        Self::Model(shuttle::sync::atomic::AtomicU32::new(value))
+    }
+}
+
+pub(crate) enum Mutex<T> {
+    Model(shuttle::sync::Mutex<T>),
+    Real(std::sync::Mutex<T>),
+}
+
+pub(crate) enum MutexGuard<'m, T> {
+    Model(shuttle::sync::MutexGuard<'m, T>),
+    Real(std::sync::MutexGuard<'m, T>),
+}
+
+/// The same in one of two kinds, poisoned or not.
+fn kind<A, B>(result: LockResult<A>, of: impl FnOnce(A) -> B) -> LockResult<B> {
+    match result {
+        Ok(guard) => Ok(of(guard)),
+        Err(poisoned) => Err(PoisonError::new(of(poisoned.into_inner()))),
+    }
 }
 
 impl<T> Mutex<T> {
-    pub(crate) const fn new(value: T) -> Self {
-        Self { turn: shuttle::sync::Mutex::new(()), value: std::sync::Mutex::new(value) }
+    pub(crate) fn new(value: T) -> Self {
+        either!(
+            Self::Model(shuttle::sync::Mutex::new(value)),
+            Self::Real(std::sync::Mutex::new(value))
+        )
     }
 
     pub(crate) fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
-        let turn = is_modelled().then(|| self.turn.lock().unwrap_or_else(PoisonError::into_inner));
-        self.held(self.value.lock(), turn)
-    }
-
-    fn held<'m>(
-        &'m self,
-        value: LockResult<std::sync::MutexGuard<'m, T>>,
-        turn: Option<shuttle::sync::MutexGuard<'m, ()>>,
-    ) -> LockResult<MutexGuard<'m, T>> {
-        match value {
-            Ok(value) => Ok(MutexGuard { value, turn, mutex: self }),
-            Err(poisoned) => {
-                let value = poisoned.into_inner();
-                Err(PoisonError::new(MutexGuard { value, turn, mutex: self }))
-            }
+        match self {
+            Self::Model(model) => kind(model.lock(), MutexGuard::Model),
+            Self::Real(real) => kind(real.lock(), MutexGuard::Real),
         }
+    }
+}
+
+impl<T: Default> Default for Mutex<T> {
+    fn default() -> Self {
+        Self::new(T::default())
     }
 }
 
@@ -102,33 +134,49 @@ impl<T> Deref for MutexGuard<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        &self.value
+        match self {
+            Self::Model(model) => model,
+            Self::Real(real) => real,
+        }
     }
 }
 
 impl<T> DerefMut for MutexGuard<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
-        &mut self.value
+        match self {
+            Self::Model(model) => model,
+            Self::Real(real) => real,
+        }
     }
 }
 
-#[derive(Default)]
-pub(crate) struct Condvar {
-    model: shuttle::sync::Condvar,
-    real: std::sync::Condvar,
+pub(crate) enum Condvar {
+    Model(shuttle::sync::Condvar),
+    Real(std::sync::Condvar),
+}
+
+impl Default for Condvar {
+    fn default() -> Self {
+        either!(Self::Model(Default::default()), Self::Real(Default::default()))
+    }
 }
 
 impl Condvar {
     pub(crate) fn wait<'m, T>(&self, guard: MutexGuard<'m, T>) -> LockResult<MutexGuard<'m, T>> {
-        let MutexGuard { value, turn, mutex } = guard;
-        let Some(turn) = turn else { return mutex.held(self.real.wait(value), None) };
-        drop(value);
-        let turn = self.model.wait(turn).unwrap_or_else(PoisonError::into_inner);
-        mutex.held(mutex.value.lock(), Some(turn))
+        match (self, guard) {
+            (Self::Model(model), MutexGuard::Model(guard)) => {
+                kind(model.wait(guard), MutexGuard::Model)
+            }
+            (Self::Real(real), MutexGuard::Real(guard)) => kind(real.wait(guard), MutexGuard::Real),
+            _ => unreachable!("a structure belongs to one model or to none"),
+        }
     }
 
     pub(crate) fn notify_all(&self) {
-        either!(self.model.notify_all(), self.real.notify_all());
+        match self {
+            Self::Model(model) => model.notify_all(),
+            Self::Real(real) => real.notify_all(),
+        }
     }
 }
 

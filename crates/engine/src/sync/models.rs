@@ -184,7 +184,7 @@ fn what_is_kept_is_never_older_than_what_was_written() {
 #[test]
 fn a_value_is_made_once() {
     explore(|| {
-        let (value, made) = (Arc::new(OnceLock::new()), counts::<1>());
+        let (value, made) = (Arc::new(OnceLock::of_model()), counts::<1>());
         let mut threads = Vec::new();
         for number in 0..3 {
             let (value, made) = (Arc::clone(&value), Arc::clone(&made));
