@@ -1,17 +1,19 @@
-"""Shapes of chunks that nobody said: settled by what is written, with a bound on what they waste."""
+"""Shapes of chunks that nobody said: settled by what is written, with a bound on their waste."""
 
 from pathlib import Path
 from typing import Any
 
 import h5py
+import isotach
 import netCDF4
 import numpy as np
 import pytest
 
-import isotach
 
-def written(path: Path, dtype: Any, shape: tuple[int | None, ...], values: Any, **options: Any) -> Any:
-    """A file with one variable of these values, as others find it: `(chunks, bytes that they take)`."""
+def written(
+    path: Path, dtype: Any, shape: tuple[int | None, ...], values: Any, **options: Any
+) -> Any:
+    """A file of these values, as others find it: `(chunks, bytes that they take)`."""
     with isotach.Dataset(path, "w") as file:
         for axis, length in enumerate(shape):
             file.createDimension(f"d{axis}", length)

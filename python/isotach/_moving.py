@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: How often a request is asked anew before its error is told.
+#: How often a request is asked anew, though there is no newer state, before its error is told.
 _MOST_TRIES = 200
+#: For how many seconds it is where there is a newer state each time.
+_MOST_SECONDS = 60
 #: After how many of them writers of the file are asked for time.
 _FREE_TRIES = 8
 #: What is waited, in seconds, where the file has changed but has no newer state to be seen yet.
@@ -77,39 +79,43 @@ def answer(root: Dataset, ask: Callable[[], T]) -> T:
     if _nesting.inside:
         return ask()
     turn = None
+    tries, in_vain, end = 0, 0, time.monotonic() + _MOST_SECONDS
     try:
-        for attempt in range(_MOST_TRIES):
-            if attempt == _FREE_TRIES:
+        while True:
+            if tries == _FREE_TRIES:
                 turn = root._file.turn()
-            found = _try(root, ask, attempt)
+            tries += 1
+            is_last = in_vain >= _MOST_TRIES or time.monotonic() > end
+            epoch = _settled(root)
+            try:
+                found = _ask(root, ask, epoch)
+            except _native.Changed:
+                if root._is_snapshot or is_last:
+                    raise
+                in_vain += not _move_on(root, epoch, in_vain)
+                continue
             if found is not None:
                 return found[0]
     finally:
         if turn is not None:
             turn.end()
-    raise _native.Changed(f"{root.filepath()} changes all the time")
 
 
-def _try(root: Dataset, ask: Callable[[], T], attempt: int) -> tuple[T] | None:
-    """What `ask` finds; None where that is of two states, or the dataset has moved on."""
-    epoch = _settled(root)
+def _ask(root: Dataset, ask: Callable[[], T], epoch: int) -> tuple[T] | None:
+    """What `ask` finds in the state of `epoch`; None where the dataset has moved on meanwhile."""
     _nesting.inside = True
     try:
         found = ask()
     except _native.Changed:
-        if root._is_snapshot or attempt + 1 == _MOST_TRIES:
-            raise
+        raise
     except Exception:
         # Errors of a mixture of two states are none of the file.
         if root._epoch == epoch:
             raise
         return None
-    else:
-        return (found,) if root._epoch == epoch else None
     finally:
         _nesting.inside = False
-    _move_on(root, epoch, attempt)
-    return None
+    return (found,) if root._epoch == epoch else None
 
 
 def _settled(root: Dataset) -> int:
@@ -121,9 +127,10 @@ def _settled(root: Dataset) -> int:
         return root._epoch
 
 
-def _move_on(root: Dataset, epoch: int, attempt: int) -> None:
-    """Has the dataset show a newer state than that of `epoch`."""
+def _move_on(root: Dataset, epoch: int, in_vain: int) -> bool:
+    """Has the dataset show a newer state than that of `epoch`; False where there is none yet."""
     with _moving:
         if root._epoch != epoch or root._move_on():
-            return
-    time.sleep(_PAUSE * min(attempt, 20))
+            return True
+    time.sleep(_PAUSE * min(in_vain, 20))
+    return False

@@ -5,14 +5,16 @@
 use std::cell::RefCell;
 use std::ffi::c_int;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::handle;
 use crate::model::OpenFile;
 use crate::status::Status;
 
-/// How often a call is made anew before its error is told.
+/// How often a call is made anew, though there is no newer state, before its error is told.
 const MOST_TRIES: u32 = 200;
+/// For how long it is where there is a newer state each time.
+const MOST_TIME: Duration = Duration::from_secs(60);
 /// After how many of them writers are asked for time.
 const FREE_TRIES: u32 = 8;
 /// What is waited where the file has changed, but has no newer state to be seen yet.
@@ -50,7 +52,8 @@ pub(crate) fn settled(mut call: impl FnMut() -> c_int) -> c_int {
 #[cold]
 fn settled_later(mut call: impl FnMut() -> c_int) -> c_int {
     let (mut status, mut turns) = (STALE, Vec::new());
-    for tries in 0..MOST_TRIES {
+    let (mut tries, mut in_vain, begun) = (0, 0, Instant::now());
+    while in_vain < MOST_TRIES && begun.elapsed() < MOST_TIME {
         let Some(file) = CHANGED.take().filter(|_| status == STALE && !is_snapshot()) else {
             break;
         };
@@ -59,9 +62,13 @@ fn settled_later(mut call: impl FnMut() -> c_int) -> c_int {
         }
         match move_on(&file) {
             Ok(true) => {}
-            Ok(false) => std::thread::sleep(PAUSE),
+            Ok(false) => {
+                in_vain += 1;
+                std::thread::sleep(PAUSE);
+            }
             Err(()) => break,
         }
+        tries += 1;
         status = call();
     }
     status

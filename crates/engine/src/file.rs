@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use isotach_model::UserType;
 
@@ -17,8 +18,9 @@ use crate::variable::Variable;
 
 /// How often a file is opened anew because a writer commits meanwhile.
 const MOST_OPENINGS: u32 = 100;
-/// After how many of them writers are asked for time.
+/// After how many of them writers are asked for time, and for how long.
 const FREE_OPENINGS: u32 = 8;
+const MOST_ASKED: Duration = Duration::from_secs(60);
 
 /// netCDF's formats, as `nc_inq_format` tells them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -148,8 +150,8 @@ impl File {
     }
 
     /// For a program that was told [`ErrorKind::Changed`] again and again by a file that others write: while it keeps what this
-    /// returns, each writer waits for up to a tenth of a second before it commits. Where one has waited in vain, it does not
-    /// wait again for a second. `None` of what is no local file, or is written.
+    /// returns, each writer waits before it commits, at first for up to a tenth of a second, and never for more than a second or a
+    /// fifth of its time. `None` of what is no local file, or is written.
     pub fn turn(&self) -> Option<Turn> {
         match &self.source {
             Source::Path { storage, .. } => Some(Arc::clone(storage).turn()),
@@ -363,16 +365,21 @@ impl OpenOptions {
     /// Opens the file at a path that does not depend on the working directory. Where a writer commits meanwhile, it is
     /// opened anew.
     fn open_path(&self, name: &Arc<str>, path: Arc<PathBuf>) -> Result<File> {
-        let (mut attempts, mut turn) = (1, None);
+        let (mut attempts, mut turn): (u32, Option<(Turn, Instant)>) = (0, None);
         loop {
-            match self.open_state(name, &path) {
-                Err(error) if error.kind.is_changed() && attempts < MOST_OPENINGS => {
-                    attempts += 1;
-                }
-                outcome => return outcome,
+            let outcome = self.open_state(name, &path);
+            attempts += 1;
+            let may_try = match &turn {
+                Some((_, begun)) => attempts < MOST_OPENINGS || begun.elapsed() < MOST_ASKED,
+                None => attempts < MOST_OPENINGS,
+            };
+            match &outcome {
+                Err(error) if error.kind.is_changed() && may_try => {}
+                _ => return outcome,
             }
-            if attempts > FREE_OPENINGS && turn.is_none() {
-                turn = LocalFile::open(&*path).ok().map(|file| Arc::new(file).turn());
+            if attempts >= FREE_OPENINGS && turn.is_none() {
+                let file = LocalFile::open(&*path);
+                turn = file.ok().map(|file| (Arc::new(file).turn(), Instant::now()));
             }
         }
     }

@@ -26,8 +26,8 @@ pub struct LocalFile {
     turns: Mutex<u32>,
 }
 
-/// While there is one, writers of the file give its readers time: each waits before it commits, for up to a tenth of a
-/// second and then not for a second, until there is none.
+/// While there is one, writers of the file give its readers time: each waits before it commits until there is none, for up
+/// to a fifth of its time, and never longer than a second.
 #[derive(Debug)]
 pub struct Turn(Arc<LocalFile>);
 

@@ -15,10 +15,12 @@ use super::state::{GRACE, Stamp};
 use crate::process::uncancelled;
 use crate::sync::Mutex;
 
-/// How long a commit waits at most for readers that ask for time.
-const MOST_GIVEN: Duration = Duration::from_millis(100);
-/// For how long commits do not wait after one has waited in vain: readers may have been stopped.
-const NONE_GIVEN: Duration = Duration::from_secs(1);
+/// How long a commit waits at first for readers that ask for time, and twice as long each time that this was in vain.
+const FIRST_GIVEN: Duration = Duration::from_millis(100);
+/// How long at most.
+const MOST_GIVEN: Duration = Duration::from_secs(1);
+/// For how many times as long commits then do not wait: readers may have been stopped.
+const SHARE_FOR_COMMITS: u32 = 4;
 /// How often is looked whether such readers are done.
 const LOOK: Duration = Duration::from_micros(500);
 /// How long is waited at most until the kernel's clock gives a file another time.
@@ -37,8 +39,8 @@ pub(super) struct Published {
     is_written: AtomicBool,
     /// What the file says of its writers, or will say once it is written.
     log: Mutex<Log>,
-    /// When a commit has waited in vain for readers last.
-    waited_in_vain: Mutex<Option<Instant>>,
+    /// When a commit has waited in vain for readers last, and for how long.
+    waited_in_vain: Mutex<Option<(Instant, Duration)>>,
 }
 
 impl Published {
@@ -114,23 +116,28 @@ impl Published {
     /// are done.
     pub(super) fn give_time(&self, file: &File) {
         let asked = || locks::is_anybody_in_turn(file).unwrap_or(false);
-        if self.generation() == 0 || !asked() {
+        if self.generation() == 0 {
             return;
         }
         let mut in_vain = self.waited_in_vain.lock().unwrap_or_else(PoisonError::into_inner);
-        if in_vain.is_some_and(|since| since.elapsed() < NONE_GIVEN) {
+        if !asked() {
+            *in_vain = None;
             return;
         }
-        let begun = Instant::now();
-        *in_vain = loop {
-            uncancelled(|| std::thread::sleep(LOOK));
-            if !asked() {
-                break None;
-            }
-            if begun.elapsed() >= MOST_GIVEN {
-                break Some(Instant::now());
-            }
+        let given = match *in_vain {
+            Some((since, given)) if since.elapsed() < given * SHARE_FOR_COMMITS => return,
+            Some((_, given)) => (given * 2).min(MOST_GIVEN),
+            None => FIRST_GIVEN,
         };
+        let begun = Instant::now();
+        while asked() {
+            if begun.elapsed() >= given {
+                *in_vain = Some((Instant::now(), given));
+                return;
+            }
+            uncancelled(|| std::thread::sleep(LOOK));
+        }
+        *in_vain = None;
     }
 
     /// Finds what was noted of the file before anything is written.
