@@ -19,7 +19,7 @@ demo: .build/debian $(VENV)/.installed
 
 test: test-rust test-python
 
-test-rust: .build/debian
+test-rust: .build/debian $(VENV)/.ready
 	cargo test --workspace --locked
 
 test-python: .build/debian $(VENV)/.tested

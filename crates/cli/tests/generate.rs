@@ -22,7 +22,7 @@ const MAX_FILE_BYTES: u64 = 1 << 20;
 #[test]
 fn texts_define_what_ncgen_makes_of_them() {
     let Some(root) = corpus().map(|root| root.join("cdl")) else { return };
-    let mut judge = Judge::of(include_str!("generate_differs.txt"));
+    let mut judge = Judge::of("definitions", true);
     for name in texts(&root) {
         judge.hear(&name, difference(&root.join(&name)));
     }
@@ -33,7 +33,7 @@ fn texts_define_what_ncgen_makes_of_them() {
 #[test]
 fn dumps_define_what_the_file_has() {
     let Some(root) = corpus() else { return };
-    let mut judge = Judge::of(include_str!("generate_differs.txt"));
+    let mut judge = Judge::of("definitions", false);
     for file in files(&root) {
         let path = root.join(&file.path);
         let is_small = std::fs::metadata(&path).unwrap().len() < MAX_FILE_BYTES;

@@ -1,5 +1,5 @@
 //! `isotach generate`: files made of texts, read back. Where they are not what they should be for a
-//! reason, the reason stands in `generate_files_differs.txt`.
+//! reason, the reason stands in `generate_differs.txt`.
 
 #[path = "../../engine/examples/golden/digest.rs"]
 #[allow(dead_code, reason = "HDF5's own view needs the rest")]
@@ -21,7 +21,6 @@ use support::differences::files;
 use support::isotach;
 use support::texts::{Judge, differs, texts};
 
-const DIFFERS: &str = include_str!("generate_files_differs.txt");
 /// Files larger than this are not dumped.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 /// Texts that ask for longer variables make files of gigabytes.
@@ -69,7 +68,7 @@ fn dump(path: &Path) -> Option<String> {
 #[test]
 fn dump_generate_dump_is_the_identity() {
     let Some(root) = corpus() else { return };
-    let (made, mut judge) = (folder("identity").join("x.nc"), Judge::of(DIFFERS));
+    let (made, mut judge) = (folder("identity").join("x.nc"), Judge::of("files", false));
     for file in files(&root) {
         let path = root.join(&file.path);
         let is_small = fs::metadata(&path).unwrap().len() < MAX_FILE_BYTES;
@@ -103,7 +102,7 @@ fn first_difference(before: &str, after: &str) -> Option<String> {
 #[test]
 fn files_are_those_of_ncgen() {
     let Some(root) = corpus().map(|root| root.join("cdl")) else { return };
-    let (folder, mut judge) = (folder("texts"), Judge::of(DIFFERS));
+    let (folder, mut judge) = (folder("texts"), Judge::of("files", true));
     for name in texts(&root) {
         let path = root.join(&name);
         let mut golden: Value = match fs::read(path.with_extension("cdl.json")) {

@@ -16,7 +16,7 @@ use std::time::Duration;
 use isotach_testkit::random::Random;
 use serde_json::Value;
 use support::differences::{Tried, files, listed};
-use support::{corpus, ended, has_ncdump, tries_more};
+use support::{corpus, ended, has_ncdump, rival, tries_more};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 const LARGEST_FILE: u64 = 120_000;
@@ -143,7 +143,7 @@ fn options_combine_as_those_of_ncdump() {
     let is_tried = |file: &&Tried| {
         file.is(&["classic", "netcdf4"])
             && root.join(&file.path).metadata().unwrap().len() <= LARGEST_FILE
-            && !listed.iter().any(|entry| entry.2 == file.path)
+            && !listed.iter().any(|entry| entry.file == file.path)
     };
     let all = files(&root);
     let subjects: Vec<_> =
@@ -156,7 +156,7 @@ fn options_combine_as_those_of_ncdump() {
         if is_left_aside(&arguments) {
             continue;
         }
-        let theirs = ended(Command::new("ncdump").args(&arguments), PATIENCE);
+        let theirs = ended(rival("ncdump").args(&arguments), PATIENCE);
         let mut ours = Command::new(env!("CARGO_BIN_EXE_isotach"));
         let ours = ended(ours.arg("dump").args(&arguments), PATIENCE);
         let succeed = (theirs.code == Some(0), ours.code == Some(0));

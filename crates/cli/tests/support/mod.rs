@@ -7,7 +7,9 @@ pub mod texts;
 
 pub use isotach_testkit::corpus;
 
+use std::fs;
 use std::io::Read;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -27,6 +29,25 @@ pub fn has_ncdump() -> bool {
         eprintln!("LEFT OUT: there is no ncdump 4.9.0 (Debian's netcdf-bin)");
     }
     has
+}
+
+/// A program to compare with. What it shows of memory that it never wrote is the same each time, and it
+/// finds the filters that hdf5plugin brings.
+pub fn rival(program: &str) -> Command {
+    let mut command = Command::new(program);
+    command.env("MALLOC_PERTURB_", "85");
+    if let Some(folder) = plugins() {
+        command.env("HDF5_PLUGIN_PATH", folder);
+    }
+    command
+}
+
+/// Where hdf5plugin's filters are, in the virtual environment that `make` makes.
+pub fn plugins() -> Option<PathBuf> {
+    let packages = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/lib");
+    let pythons = fs::read_dir(packages).into_iter().flatten().flatten();
+    let mut folders = pythons.map(|found| found.path().join("site-packages/hdf5plugin/plugins"));
+    folders.find(|folder| folder.is_dir())
 }
 
 /// Whether there is time for more cases.

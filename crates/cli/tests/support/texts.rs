@@ -1,6 +1,6 @@
 //! The corpus's texts in CDL, and holding what comes of them against golden JSON.
 
-use std::collections::HashMap;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde_json::Value;
@@ -20,22 +20,41 @@ pub fn texts(root: &Path) -> Vec<String> {
     names
 }
 
-/// Holds what differs against a list of `name: reason`.
+/// `TESTS | TEXT OR FILE | REASON`, one line for each. TESTS are `definitions` (`generate.rs`), `files`
+/// (`generate_files.rs`) or `both`.
+const LIST: &str = include_str!("../generate_differs.txt");
+
+/// Holds what differs against the list. What is listed and does not differ is wrong, too.
 pub struct Judge {
-    listed: HashMap<&'static str, &'static str>,
+    listed: BTreeSet<&'static str>,
     alike: usize,
     wrong: Vec<String>,
 }
 
 impl Judge {
-    pub fn of(list: &'static str) -> Self {
+    /// Of texts, or of files.
+    pub fn of(test: &str, texts: bool) -> Self {
+        Self::with_list(LIST, test, texts)
+    }
+
+    fn with_list(list: &'static str, test: &str, texts: bool) -> Self {
         let lines = list.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-        let listed = lines.map(|line| line.split_once(": ").unwrap()).collect();
+        let (mut names, mut listed) = (BTreeSet::new(), BTreeSet::new());
+        for line in lines {
+            let parts: Vec<&str> = line.splitn(3, '|').map(str::trim).collect();
+            let [tests, name, reason] = parts[..] else { panic!("not an entry: {line}") };
+            assert!(["definitions", "files", "both"].contains(&tests), "no such test: {line}");
+            assert!(!reason.is_empty(), "without a reason: {line}");
+            assert!(names.insert(name), "on two lines: {name}");
+            if (tests == test || tests == "both") && name.ends_with(".cdl") == texts {
+                listed.insert(name);
+            }
+        }
         Self { listed, alike: 0, wrong: Vec::new() }
     }
 
     pub fn hear(&mut self, name: &str, difference: Option<String>) {
-        match (difference, self.listed.contains_key(name)) {
+        match (difference, self.listed.remove(name)) {
             (None, false) => self.alike += 1,
             (Some(_), true) => {}
             (Some(difference), false) => self.wrong.push(format!("{name}: {difference}")),
@@ -43,7 +62,9 @@ impl Judge {
         }
     }
 
-    pub fn say(self, least_alike: usize) {
+    pub fn say(mut self, least_alike: usize) {
+        let absent = self.listed.iter().map(|name| format!("{name}: is listed and not there"));
+        self.wrong.extend(absent);
         let Self { alike, wrong, .. } = self;
         assert!(wrong.is_empty(), "{alike} are alike, {} not:\n{}", wrong.len(), wrong.join("\n"));
         assert!(alike >= least_alike, "{alike}");
@@ -78,4 +99,43 @@ fn loses_zeros(golden: &Value, made: &Value) -> bool {
     made["type"] == "char"
         && golden["type"] == "char"
         && (golden_len > made_len || golden_len == Some(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIST: &str =
+        "files | a.cdl | so\nboth | b.cdl | so\ndefinitions | c.cdl | so\nfiles | d | so";
+
+    fn judge(heard: &[(&str, bool)]) {
+        let mut judge = Judge::with_list(LIST, "files", true);
+        for (name, differs) in heard {
+            judge.hear(name, differs.then(|| "differs".to_owned()));
+        }
+        judge.say(1);
+    }
+
+    #[test]
+    fn what_is_listed_may_differ() {
+        judge(&[("a.cdl", true), ("b.cdl", true), ("e.cdl", false)]);
+    }
+
+    #[test]
+    #[should_panic(expected = "b.cdl: is listed and does not differ")]
+    fn what_is_listed_has_to_differ() {
+        judge(&[("a.cdl", true), ("b.cdl", false), ("e.cdl", false)]);
+    }
+
+    #[test]
+    #[should_panic(expected = "b.cdl: is listed and not there")]
+    fn what_is_listed_has_to_be_there() {
+        judge(&[("a.cdl", true), ("e.cdl", false)]);
+    }
+
+    #[test]
+    #[should_panic(expected = "c.cdl: differs")]
+    fn what_is_not_listed_for_the_test_may_not_differ() {
+        judge(&[("a.cdl", true), ("b.cdl", true), ("c.cdl", true)]);
+    }
 }
