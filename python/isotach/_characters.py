@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from isotach._string_dtype import as_objects, is_string_dtype
+
 #: Names of encodings that stand for bytes as they are.
 _BYTES = ("none", "None", "bytes")
 
@@ -53,6 +55,8 @@ def stringtochar(
     Each string is encoded by `encoding` (``"bytes"``: bytes as they are) and padded with zeros or
     cut to `n_strlen` bytes, by default the bytes of one of `a`'s elements.
     """
+    if is_string_dtype(a.dtype):
+        a = np.asarray(as_objects(a, None, "stringtochar"), "U")
     kind, encoding = _kind_and_encoding(a.dtype, encoding)
     length = a.dtype.itemsize if n_strlen is None else n_strlen
     if kind == "U" and encoding == "ascii":

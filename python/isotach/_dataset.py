@@ -79,7 +79,7 @@ class Dataset(GroupMembers):
     _ncstring_attrs__: bool
     _path: str
     _session: Any
-    _settings: dict[str, bool]
+    _settings: dict[str, Any]
     _source: Any
     _types: list[Any] | None
     _types_seen: int | None
@@ -611,7 +611,7 @@ class Group(Dataset):
 def _reopened(
     source: tuple[str, Any, str | None],
     options: dict[str, Any],
-    settings: dict[str, bool],
+    settings: dict[str, Any],
     identity: tuple[Any, ...] | None = None,
 ) -> Dataset:
     kind, what, name = source

@@ -18,6 +18,7 @@ from isotach import _native
 from isotach._complex import DIMENSIONS, TYPES, pair_of
 from isotach._constants import NUMPY_CODES, default_fillvals
 from isotach._filters import compression_filters
+from isotach._string_dtype import KIND, as_objects, is_string_dtype
 
 if TYPE_CHECKING:
     from isotach._dimension import Dimension
@@ -39,6 +40,8 @@ def attribute(
     array = np.array(value)
     if array.ndim > 1:
         raise ValueError("multi-dimensional array attributes not supported")
+    if is_string_dtype(array.dtype):
+        array = np.asarray(as_objects(array, None, f"attribute {name!r}"), "U")
     if array.dtype.kind in "SU":
         return _text(group, array, force_string)
     if array.dtype.kind == "V" and array.dtype.names:
@@ -273,7 +276,8 @@ def element_dtype(datatype: Any, options: VariableOptions, group: GroupMembers) 
     """The dtype that `createVariable` was asked for; `str` for strings."""
     if datatype is not str and not isinstance(datatype, np.dtype):
         datatype = np.dtype(datatype)
-    if datatype is str or datatype.kind == "U" or (datatype.kind == "S" and datatype.itemsize > 1):
+    is_text = datatype is str or datatype.kind in ("U", KIND)
+    if is_text or (datatype.kind == "S" and datatype.itemsize > 1):
         if group.data_model != _ENHANCED:
             raise ValueError(
                 "Variable length strings are only supported for the NETCDF4 format. For other"

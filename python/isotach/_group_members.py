@@ -10,6 +10,7 @@ from isotach import _defining, _moving
 from isotach._attributes import Attributes
 from isotach._dimension import Dimension
 from isotach._lazy import CLOSED
+from isotach._string_dtype import string_dtype
 from isotach._types import CompoundType, EnumType, VLType, user_type
 from isotach._variable import Variable, _find_dimension
 
@@ -36,7 +37,7 @@ class GroupMembers(Attributes):
         _groups: LazyDict[Group]
         _path: str
         _session: Any
-        _settings: dict[str, bool]
+        _settings: dict[str, Any]
         _types: list[Any] | None
         _types_seen: int | None
         _variables: LazyDict[Variable]
@@ -227,7 +228,7 @@ class GroupMembers(Attributes):
             for variable in group._variables.made():
                 variable._changed()
 
-    def _set(self, **settings: bool) -> None:
+    def _set(self, **settings: Any) -> None:
         """For this group and those below: variables that are there, and those still to be made."""
         for group in self._walk_made():
             group._settings.update(settings)
@@ -253,6 +254,12 @@ class GroupMembers(Attributes):
     def set_auto_chartostring(self, value: bool) -> None:
         """Turns strings out of characters with an `_Encoding` on or off."""
         self._set(chartostring=bool(value))
+
+    def set_string_dtype(self, dtype: Any) -> None:
+        """Has strings read as `dtype`, for all variables here and below: a
+        `numpy.dtypes.StringDType` or `"T"`, or None for objects, as `Variable.set_string_dtype`.
+        """
+        self._set(string_dtype=string_dtype(dtype))
 
     def set_ncstring_attrs(self, value: bool) -> None:
         """Says whether text attributes that are set from now on are netCDF's strings."""

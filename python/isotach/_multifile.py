@@ -175,7 +175,7 @@ class MFDataset(Dataset):
         """The format of each file."""
         return [part.disk_format for part in self._parts]
 
-    def _set(self, **settings: bool) -> None:
+    def _set(self, **settings: Any) -> None:
         for part in self._parts:
             part._set(**settings)
 
@@ -292,6 +292,10 @@ class _Variable:
     def set_auto_scale(self, value: bool) -> None:
         for variable in self._recVar:
             variable.set_auto_scale(value)
+
+    def set_string_dtype(self, dtype: Any) -> None:
+        for variable in self._recVar:
+            variable.set_string_dtype(dtype)
 
     def set_always_mask(self, value: bool) -> None:
         for variable in self._recVar:

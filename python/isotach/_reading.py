@@ -17,6 +17,7 @@ from isotach._characters import chartostring
 from isotach._complex import ComplexVariable
 from isotach._constants import default_fillvals
 from isotach._native import MaskRule
+from isotach._string_dtype import as_string_dtype
 from isotach._types import as_dtype, as_shown
 
 if TYPE_CHECKING:
@@ -114,11 +115,15 @@ def _objects(variable: Variable) -> Read:
     read = variable._native.read
     encoding = variable._attribute("_Encoding") if variable.dtype is str else None
     recode = None if encoding in (None, "utf-8", "utf8", "UTF-8") else _recode(str(encoding))
+    strings = variable._settings["string_dtype"] if variable.dtype is str else None
+    fill = None if strings is None else variable._attribute("_FillValue")
 
     def objects(key: Any) -> Any:
         data = read(key)
         if recode is not None:
             data = recode(data)
+        if strings is not None:
+            data = as_string_dtype(np.asarray(data), strings, fill)
         return data if data.ndim else data[()]
 
     return objects

@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any, NamedTuple
 
+import numpy as np
 import xarray as xr
 from xarray.backends import locks
 from xarray.backends.api import DATAARRAY_NAME, DATAARRAY_VARIABLE
@@ -25,7 +26,8 @@ from xarray.namedarray.pycompat import is_chunked_array
 from isotach import _appending, _native
 from isotach._dataset import Dataset
 from isotach._file_lock import FileLock
-from isotach.xarray_backend import IsotachDataStore
+from isotach._string_dtype import as_objects, is_string_dtype
+from isotach.xarray_backend import STRINGS, IsotachDataStore
 
 try:
     from xarray.backends import writers
@@ -114,6 +116,7 @@ def to_netcdf(
     if isinstance(data, xr.DataArray):
         data = _array_as_dataset(data)
     parts = list(_parts(data, group, encoding, unlimited_dims, write_inherited_coords))
+    parts = [part._replace(dataset=_with_objects(part)) for part in parts]
     if append_dim is not None and not any(append_dim in part.dataset.dims for part in parts):
         raise ValueError(f"append_dim {append_dim!r} is not a dimension of what is to be written")
     if isinstance(data, xr.DataTree) and format not in (None, "NETCDF4", "latest"):
@@ -242,6 +245,26 @@ def _unlimited(dataset: xr.Dataset, given: Any) -> list[Hashable]:
             raise ValueError(told)
         warnings.warn(told, stacklevel=5)
     return [name for name in dataset.dims if name in names]
+
+
+def _with_objects(part: _Part) -> xr.Dataset:
+    """The dataset with NumPy's `StringDType` as objects, of which xarray's encoders know."""
+    changed = {}
+    for name, variable in part.dataset.variables.items():
+        if not is_string_dtype(variable.dtype):
+            continue
+        given = part.encoding.get(name) or variable.encoding
+        fill = given.get("_FillValue", variable.attrs.get("_FillValue"))
+        about = f"variable {name!r}"
+        if is_chunked_array(variable.data):
+            # Without `meta`, Dask forgets that these objects are strings.
+            meta = np.empty((0,) * variable.ndim, STRINGS)
+            data = variable.data.map_blocks(as_objects, fill, about, meta=meta)
+        else:
+            data = as_objects(variable.data, fill, about).astype(STRINGS)
+        changed[name] = variable.copy(deep=False, data=data)
+        changed[name].encoding = {**variable.encoding, "dtype": str}
+    return part.dataset.assign(changed) if changed else part.dataset
 
 
 def _array_as_dataset(array: xr.DataArray) -> xr.Dataset:

@@ -20,6 +20,7 @@ from isotach._lazy import CLOSED, Closed
 from isotach._locks import ProcessLock
 from isotach._reading import Read, _same, raw_reader, reader
 from isotach._settings import changed_chunk_cache, get_chunk_cache
+from isotach._string_dtype import string_dtype
 from isotach._types import (
     CompoundType,
     EnumType,
@@ -38,7 +39,13 @@ if TYPE_CHECKING:
 _ORDERS: dict[str, Order] = {"little": "<", "big": ">", "native": "="}
 
 #: What `set_auto_*` has not been called for.
-DEFAULTS = {"mask": True, "scale": True, "always_mask": True, "chartostring": True}
+DEFAULTS: dict[str, Any] = {
+    "mask": True,
+    "scale": True,
+    "always_mask": True,
+    "chartostring": True,
+    "string_dtype": None,
+}
 
 #: A reader is made for settings that stay as they are while it is made.
 _changing = ProcessLock()
@@ -80,7 +87,7 @@ class Variable(Attributes):
     _raw_read: Read | None
     _read: Read | None
     _rounds: bool | None
-    _settings: dict[str, bool]
+    _settings: dict[str, Any]
     _type: tuple[Any, Any, int] | None
     _write: Write | None
     _writer: Any
@@ -331,31 +338,32 @@ class Variable(Attributes):
     @property
     def mask(self) -> bool:
         """Whether missing elements are masked."""
-        return self._settings["mask"]
+        return bool(self._settings["mask"])
 
     @property
     def scale(self) -> bool:
         """Whether `scale_factor`, `add_offset` and `_Unsigned` are applied."""
-        return self._settings["scale"]
+        return bool(self._settings["scale"])
 
     @property
     def always_mask(self) -> bool:
         """Whether arrays without a missing element are masked arrays too."""
-        return self._settings["always_mask"]
+        return bool(self._settings["always_mask"])
 
     @property
     def chartostring(self) -> bool:
         """Whether characters with an `_Encoding` become strings."""
-        return self._settings["chartostring"]
+        return bool(self._settings["chartostring"])
 
     @property
     def auto_complex(self) -> bool:
         """Whether the file was opened to show complex numbers."""
         return bool(self._grp.auto_complex)
 
-    def _set(self, **settings: bool) -> None:
+    def _set(self, **settings: Any) -> None:
         with _changing:
             self._settings.update(settings)
+            object.__setattr__(self, "_raw_read", None)
             object.__setattr__(self, "_read", None)
             object.__setattr__(self, "_write", None)
 
@@ -378,6 +386,16 @@ class Variable(Attributes):
     def set_auto_chartostring(self, chartostring: bool) -> None:
         """Turns strings out of characters with an `_Encoding` on or off."""
         self._set(chartostring=bool(chartostring))
+
+    def set_string_dtype(self, dtype: Any) -> None:
+        """Has strings read as `dtype`, a `numpy.dtypes.StringDType` or `"T"`; with None, as at
+        first, they are objects. Where `dtype` has an `na_object`, strings that equal the variable's
+        `_FillValue` are that. Other types read as before.
+
+        `RuntimeError` before NumPy 2.0, `TypeError` for another dtype. Reading then is a
+        `UnicodeEncodeError` where the bytes in the file are no text.
+        """
+        self._set(string_dtype=string_dtype(dtype))
 
     def set_ncstring_attrs(self, ncstring_attrs: bool) -> None:
         """Says whether text attributes that are set from now on are netCDF's strings."""
@@ -647,7 +665,7 @@ def _find_dimension(group: GroupMembers, dimension: Any) -> Dimension:
     raise ValueError(f"cannot find dimension {name} in this group or parent groups")
 
 
-def _of(group: Dataset, name: str, settings: dict[str, bool]) -> Variable:
+def _of(group: Dataset, name: str, settings: dict[str, Any]) -> Variable:
     variable: Variable = group.variables[name]
     variable._set(**settings)
     return variable

@@ -16,6 +16,7 @@ from numpy import ma
 from isotach._characters import stringtochar
 from isotach._complex import ComplexVariable
 from isotach._constants import READ_ONLY, default_fillvals
+from isotach._string_dtype import as_objects, is_string_dtype
 from isotach._types import as_dtype, has_characters
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ def _encoded(variable: Variable, encoding: str, array: _Change) -> _Change:
             data = np.asarray(data, f"{'S' if encoding == 'ascii' else 'U'}{length}")
         elif not isinstance(data, np.ndarray):
             data = np.asarray(data)
-        if data.dtype.kind in "SU" and data.dtype.itemsize > 1:
+        if data.dtype.kind in "SUT" and data.dtype.itemsize > 1:
             return stringtochar(data, encoding=encoding, n_strlen=length)
         return array(data)
 
@@ -286,6 +287,8 @@ def _strings(variable: Variable) -> Write:
     target, place_of = variable._writing(), variable._native.place
     encoding = variable._attribute("_Encoding") or "utf-8"
     in_utf8 = encoding.lower() in ("utf-8", "utf8")
+    fill = variable._attribute("_FillValue")
+    about = f"variable {variable.name!r}"
 
     def encode(strings: Any) -> Any:
         if in_utf8:
@@ -297,13 +300,15 @@ def _strings(variable: Variable) -> Write:
             place = place_of(_single(variable, key), ())
             target.write_objects(place, encode([data]))
             return
-        if data.dtype.kind not in "SUO":
+        if data.dtype.kind not in "SUOT":
             raise TypeError(
                 "only numpy string, unicode or object arrays can be assigned to VLEN str var slices"
             )
-        if data.dtype.kind in "SU" and ma.isMA(data):
+        if data.dtype.kind in "SUT" and ma.isMA(data):
             raise TypeError("masked arrays cannot be assigned by VLEN str slices")
         place = place_of(key, data.shape)
+        if is_string_dtype(data.dtype):
+            data = as_objects(data, fill, about)
         data = _fitted(data.astype(object), place)
         if data is not None:
             target.write_objects(place, encode(ma.getdata(data).reshape(-1)))

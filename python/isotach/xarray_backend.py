@@ -21,10 +21,11 @@ from xarray.coding.strings import create_vlen_dtype
 from xarray.core import indexing
 from xarray.core.utils import FrozenDict, close_on_error
 
-from isotach import _moving, _native, _opening
+from isotach import _moving, _native, _opening, _string_dtype
 from isotach._complex import as_complex
 from isotach._dataset import Dataset
 from isotach._filters import filter_dict
+from isotach._string_dtype import is_string_dtype
 from isotach._types import EnumType
 from isotach._variable import element_type
 
@@ -36,14 +37,16 @@ _SIGNATURES = (b"CDF\x01", b"CDF\x02", b"CDF\x05", b"\x89HDF\r\n\x1a\n")
 _LONGEST_SIGNATURE = 8
 #: What engine netcdf4 takes beside: how it locks, how files are made. Reading asks for none of it.
 _NOT_FOR_READING = frozenset({"format", "clobber", "diskless", "persist", "lock", "autoclose"})
-_FOR_READING = frozenset({"auto_complex", "allow_external", "missing_bytes", "snapshot"})
+_FOR_READING = frozenset(
+    {"auto_complex", "allow_external", "missing_bytes", "snapshot", "string_dtype"}
+)
 _FOR_GROUPS = (
     _NOT_FOR_READING
     | _FOR_READING
     | {"group", *inspect.signature(StoreBackendEntrypoint.open_dataset).parameters}
 )
 #: Objects that xarray knows for strings.
-_STRINGS: Any = create_vlen_dtype(str)  # type: ignore[no-untyped-call]
+STRINGS: Any = create_vlen_dtype(str)  # type: ignore[no-untyped-call]
 
 
 class IsotachArray(BackendArray):
@@ -98,7 +101,7 @@ class IsotachArray(BackendArray):
             # Ends are those of the listing.
             key = tuple(map(_within, key, self.shape))
         read = variable._raw()
-        if _held(variable.dtype) != self.dtype:
+        if _held(variable.dtype, dataset) != self.dtype:
             raise self._changed(f"is of type {variable.dtype} by now, not {self.dtype}")
         return read(key)
 
@@ -107,9 +110,11 @@ class IsotachArray(BackendArray):
         return RuntimeError(f"variable {name!r} {what}: open the dataset again")
 
 
-def _held(dtype: Any) -> Any:
+def _held(dtype: Any, dataset: Dataset) -> Any:
     """The dtype of a variable as xarray has it."""
-    return _STRINGS if dtype is str else dtype
+    if dtype is not str:
+        return dtype
+    return dataset._settings["string_dtype"] or STRINGS
 
 
 def _within(item: Any, length: int) -> Any:
@@ -188,7 +193,7 @@ class IsotachDataStore(AbstractDataStore):
         is_netcdf4 = dataset._is_netcdf4
         dimensions, shape = native.dimension_names(), native.shape()
         dtype, user = element_type(native, is_netcdf4)
-        held = _held(dtype)
+        held = _held(dtype, dataset)
         identity = dataset._file.identity()
         array = IsotachArray(self._manager, self._group, name, shape, held, identity)
         attributes = _readable(native.attributes())
@@ -197,7 +202,13 @@ class IsotachDataStore(AbstractDataStore):
         if isinstance(user, EnumType):
             metadata = {"enum": user.enum_dict, "enum_name": user.name}
             dtype = np.dtype(dtype, metadata=metadata)
-        encoding = {"dtype": dtype}
+        encoding: dict[str, Any] = {"dtype": dtype}
+        if is_string_dtype(held) and "_FillValue" in attributes:
+            # Missing strings are marked already.
+            encoding["_FillValue"] = attributes.pop("_FillValue")
+        if is_string_dtype(held):
+            # Otherwise xarray makes objects of them.
+            encoding["dtype"] = held
         if is_netcdf4:
             encoding.update(_stored(native, dimensions))
         if "least_significant_digit" in attributes:
@@ -255,6 +266,7 @@ class IsotachBackendEntrypoint(BackendEntrypoint):
         "allow_external",
         "missing_bytes",
         "snapshot",
+        "string_dtype",
     )
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:
@@ -278,6 +290,7 @@ class IsotachBackendEntrypoint(BackendEntrypoint):
         allow_external: Any = None,
         missing_bytes: str | None = None,
         snapshot: bool = False,
+        string_dtype: Any = None,
         **unused: Any,
     ) -> XarrayDataset:
         """One group of a file as a dataset; the root group by default. With `auto_complex`, pairs
@@ -285,7 +298,9 @@ class IsotachBackendEntrypoint(BackendEntrypoint):
         says which other files the file may have opened, `missing_bytes="zeros"` that values which a
         truncated classic file has not are zeros, as for `isotach.Dataset`. With `snapshot`, all
         values are of the state in which the file was opened; without it, they are of later ones
-        where others write the file meanwhile, each request of one state. Other options of
+        where others write the file meanwhile, each request of one state. With `string_dtype`,
+        strings have that dtype, a `numpy.dtypes.StringDType` or `"T"`; those that equal
+        `_FillValue` are its `na_object`. Other options of
         engine netcdf4 (`format`, `clobber`, `diskless`, `persist`, `lock`, `autoclose`) are taken
         and change nothing: files are only read, by any number of threads at once.
         """
@@ -293,7 +308,13 @@ class IsotachBackendEntrypoint(BackendEntrypoint):
             raise ValueError(f"mode {mode!r}: engine isotach only reads")
         _check_known("open_dataset", unused, _NOT_FOR_READING)
         store = _store(
-            filename_or_obj, group, auto_complex, allow_external, missing_bytes, snapshot
+            filename_or_obj,
+            group,
+            auto_complex,
+            allow_external,
+            missing_bytes,
+            snapshot,
+            string_dtype,
         )
         return _decoded(
             store,
@@ -329,6 +350,7 @@ class IsotachBackendEntrypoint(BackendEntrypoint):
         allow_external: Any = None,
         missing_bytes: str | None = None,
         snapshot: bool = False,
+        string_dtype: Any = None,
         **options: Any,
     ) -> dict[str, XarrayDataset]:
         """All groups of a file by path; with `group`, those below it, by path from there."""
@@ -336,7 +358,13 @@ class IsotachBackendEntrypoint(BackendEntrypoint):
         for name in _NOT_FOR_READING.intersection(options):
             del options[name]
         store = _store(
-            filename_or_obj, group, auto_complex, allow_external, missing_bytes, snapshot
+            filename_or_obj,
+            group,
+            auto_complex,
+            allow_external,
+            missing_bytes,
+            snapshot,
+            string_dtype,
         )
         top = posixpath.join("/", group or "")
 
@@ -398,10 +426,13 @@ def _store(
     allow_external: Any,
     missing_bytes: str | None,
     snapshot: bool,
+    string_dtype: Any,
 ) -> IsotachDataStore:
     if isinstance(filename_or_obj, (IsotachDataStore, Dataset)):
         if snapshot:
             raise ValueError("snapshot goes with a file that is opened, not with one that is open")
+        if string_dtype is not None:
+            raise ValueError("an open file has its own: call set_string_dtype of the dataset")
         if isinstance(filename_or_obj, IsotachDataStore):
             return filename_or_obj
         return IsotachDataStore(filename_or_obj, group)
@@ -413,13 +444,18 @@ def _store(
         options["missing_bytes"] = missing_bytes
     if snapshot:
         options["snapshot"] = True
+    if string_dtype is not None:
+        options["string_dtype"] = _string_dtype.string_dtype(string_dtype)
     return IsotachDataStore.open(_normalize_path(filename_or_obj), group, **options)
 
 
-def _open(source: Any, mode: str = "r", **options: Any) -> Dataset:
+def _open(source: Any, mode: str = "r", string_dtype: Any = None, **options: Any) -> Dataset:
     if isinstance(source, bytes):
-        return Dataset(_IN_MEMORY, mode=mode, memory=source, **options)
-    return Dataset(source, mode=mode, **options)
+        dataset = Dataset(_IN_MEMORY, mode=mode, memory=source, **options)
+    else:
+        dataset = Dataset(source, mode=mode, **options)
+    dataset.set_string_dtype(string_dtype)
+    return dataset
 
 
 def _group(dataset: Dataset, path: str) -> Dataset:
