@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import isotach
+import isotach.utils
 import netCDF4
 import numpy as np
 import pytest
@@ -170,3 +171,40 @@ def test_functions_of_utils_are_netcdf4s(tmp_path):
         for utils in (ours, theirs):
             with pytest.raises(ValueError, match="cannot find dimension y in this group"):
                 utils._find_dim(deep, "y")
+
+
+@pytest.mark.parametrize(
+    ("selection", "shape"),
+    [
+        ((slice(None), slice(1, 4, 2)), (5, 6)),
+        ((2, slice(None, None, -1)), (5, 6)),
+        (([0, 2, 3], [True, False, True, True, True, False]), (5, 6)),
+        (([0, 2, 4], 1), (5, 6)),
+        ((np.array([3, -4, 1]), Ellipsis, -1), (5, 6, 7)),
+        (([3],), (5, 6)),
+        (np.array([False] * 5), (5,)),
+        (slice(3, 3), (5,)),
+        (Ellipsis, ()),
+        ((), (3, 4)),
+        ((slice(None), 2), (0, 6)),
+    ],
+)
+def test_blocks_of_selections_are_netcdf4s(selection, shape):
+    theirs, ours = (
+        [part.tolist() for part in module.utils._StartCountStride(selection, shape)]
+        for module in (netCDF4, isotach)
+    )
+    assert ours == theirs
+
+
+def test_selections_without_blocks_are_refused():
+    for selection, error in [
+        (1.5, IndexError),
+        ([[1, 2], [3, 4]], IndexError),
+        ((0, 0), ValueError),
+    ]:
+        for module in (netCDF4, isotach):
+            with pytest.raises(error):
+                module.utils._StartCountStride(selection, (5,))
+    with pytest.raises(NotImplementedError, match="put"):
+        isotach.utils._StartCountStride(0, (5,), put=True)

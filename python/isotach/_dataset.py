@@ -116,6 +116,7 @@ class Dataset(GroupMembers):
         missing_bytes: str | None = None,
         snapshot: bool = False,
         exclusive: bool = False,
+        track_times: bool = False,
     ) -> None:
         """Opens `filename` for reading, opens it for changing it, or creates it.
 
@@ -148,6 +149,10 @@ class Dataset(GroupMembers):
         there as it is until `close`, which puts the new one in its place; without `close`, or where
         a `with` block ends by an exception, the new one is dropped.
 
+        With `track_times`, groups, variables and types of a netCDF-4 file say when they were made
+        and last changed, as h5py and HDF5's tools show it; `ValueError` for classic files, which
+        have no place for that. Without it, the same calls make the same bytes at any time.
+
         A file that this process writes already may be opened once more with mode `"a"` and the
         same options: what one of its datasets defines or writes, the others see. Each `close`
         commits, the last one closes the file. With `exclusive=True`, no other dataset may write
@@ -172,8 +177,11 @@ class Dataset(GroupMembers):
             raise ValueError("atomic goes with mode 'w' and clobber")
         if snapshot and mode[0] != "r":
             raise ValueError("snapshot goes with mode 'r'")
-        if exclusive and mode[0] == "r":
-            raise ValueError("exclusive goes with a mode that writes")
+        if mode[0] == "r" and (exclusive or track_times):
+            name = "exclusive" if exclusive else "track_times"
+            raise ValueError(f"{name} goes with a mode that writes")
+        if track_times and mode[0] != "a" and format.startswith("NETCDF3"):
+            raise ValueError(_opening.NO_TIMES)
         if parallel:
             raise ValueError("parallel mode requires MPI enabled netcdf-c")
         source = _opening.source_of(filename, memory, encoding)
@@ -191,7 +199,12 @@ class Dataset(GroupMembers):
             file = _opening.open_source(source, **reading, snapshot=snapshot)
         else:
             path = str(source[2] if memory is not None else source[1])
-            how = {"durability": durability, "lock": lock, "commit_interval": commit_interval}
+            how = {
+                "durability": durability,
+                "lock": lock,
+                "commit_interval": commit_interval,
+                "track_times": track_times,
+            }
             settings: dict[str, Any] = {"reading": reading, "options": how, "exclusive": exclusive}
             settings["in_memory"] = diskless or memory is not None
             settings["keep"] = diskless and persist and memory is None
@@ -201,6 +214,9 @@ class Dataset(GroupMembers):
                 settings.update(format=format, clobber=clobber, atomic=atomic)
                 session = _sessions.create(path, **settings)
             file = session.native.file()
+            if track_times and not _opening.kind_of(file)[0].startswith("NETCDF4"):
+                session.forget()
+                raise ValueError(_opening.NO_TIMES)
             put(self, "_session", session)
             put(self, "_writer", session.native.root())
             put(self, "_ending", weakref.finalize(self, session.forget))

@@ -38,6 +38,7 @@ def create(
     lock: bool = True,
     durability: str = "process",
     alignment: tuple[int, int] = (0, 0),
+    track_times: bool = False,
 ) -> Writer:
     """Creates a file, at a path or in memory under that name."""
 
@@ -49,6 +50,7 @@ def edit(
     lock: bool = True,
     durability: str = "process",
     alignment: tuple[int, int] = (0, 0),
+    track_times: bool = False,
     allow_external: _External = None,
     missing_bytes: str | None = None,
 ) -> Writer:

@@ -9,6 +9,9 @@ from typing import Any
 
 from isotach import _native
 
+#: Why times are not kept.
+NO_TIMES = "track_times: classic files have no place for times"
+
 MODES = ("r", "rs", "w", "ws", "x", "a", "as", "r+", "r+s")
 
 

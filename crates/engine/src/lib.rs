@@ -48,7 +48,9 @@ pub use fault::{Fault, Readable};
 pub use file::{File, Format, Group, LeftOut, OpenOptions};
 pub use isotach_model as model;
 pub use mapping::hdf5;
-pub use settings::{ALLOW_EXTERNAL, AllowExternal, MISSING_BYTES, MissingBytes};
+pub use settings::{
+    ALLOW_EXTERNAL, AllowExternal, COMMIT_INTERVAL, MISSING_BYTES, MissingBytes, TRACK_TIMES,
+};
 pub use storage::Durability;
 pub use variable::{Endianness, FilterUse, StorageInfo, StorageKind, Variable};
 pub use writer::{

@@ -1,6 +1,8 @@
-//! What a reader may reach and how it takes what is missing, said by the caller or by the environment.
+//! What a reader may reach, how it takes what is missing, and how a writer commits, said by the caller or by
+//! the environment.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::error::{Error, ErrorKind, Result};
 
@@ -9,6 +11,16 @@ pub const ALLOW_EXTERNAL: &str = "ISOTACH_ALLOW_EXTERNAL";
 
 /// The environment's word on [`MissingBytes`], where the caller has none.
 pub const MISSING_BYTES: &str = "ISOTACH_MISSING_BYTES";
+
+/// The environment's word on [`EditOptions::commit_interval`](crate::EditOptions::commit_interval), for
+/// [`EditOptions::of_environment`](crate::EditOptions::of_environment).
+pub const COMMIT_INTERVAL: &str = "ISOTACH_COMMIT_INTERVAL";
+
+/// The same on [`EditOptions::track_times`](crate::EditOptions::track_times).
+pub const TRACK_TIMES: &str = "ISOTACH_TRACK_TIMES";
+
+/// How long a change waits for a commit, where nobody says anything.
+pub(crate) const USUAL_COMMIT_INTERVAL: Duration = Duration::from_secs(5);
 
 /// What becomes of values that a classic file, or a file of external raw data, should have and has not, as it was cut
 /// short, or as a program that wrote without fill values was killed.
@@ -94,16 +106,50 @@ impl AllowExternal {
     }
 }
 
+/// How long a change waits for a commit; `None` for ever.
+///
+/// # Errors
+/// The environment says neither a number of seconds nor `off`.
+pub(crate) fn commit_interval_of_environment() -> Result<Option<Duration>> {
+    let said = said_by_environment(COMMIT_INTERVAL, parse_interval, "seconds, or \"off\"")?;
+    Ok(said.unwrap_or(Some(USUAL_COMMIT_INTERVAL)))
+}
+
+fn parse_interval(text: &str) -> Option<Option<Duration>> {
+    match text {
+        "off" => Some(None),
+        _ => Duration::try_from_secs_f64(text.parse().ok()?).ok().map(Some),
+    }
+}
+
+/// Whether objects say when they were made and changed.
+///
+/// # Errors
+/// The environment says neither `0` nor `1`.
+pub(crate) fn track_times_of_environment() -> Result<bool> {
+    let parse = |text: &str| ["0", "1"].iter().position(|known| *known == text);
+    Ok(said_by_environment(TRACK_TIMES, parse, "\"0\" or \"1\"")? == Some(1))
+}
+
 /// The value of a setting; unset and empty are the default.
 fn of_environment<T: Default>(
     name: &'static str,
     parse: impl FnOnce(&str) -> Option<T>,
     expected: &'static str,
 ) -> Result<T> {
+    said_by_environment(name, parse, expected).map(Option::unwrap_or_default)
+}
+
+/// The value of a setting; `None` where it is unset or empty.
+fn said_by_environment<T>(
+    name: &'static str,
+    parse: impl FnOnce(&str) -> Option<T>,
+    expected: &'static str,
+) -> Result<Option<T>> {
     let Some(value) = std::env::var_os(name).filter(|value| !value.is_empty()) else {
-        return Ok(T::default());
+        return Ok(None);
     };
-    value.to_str().and_then(parse).ok_or_else(|| {
+    value.to_str().and_then(parse).map(Some).ok_or_else(|| {
         let value = value.to_string_lossy().into_owned();
         Error::new(&"the environment".into(), ErrorKind::Setting { name, value, expected })
     })
@@ -112,6 +158,17 @@ fn of_environment<T: Default>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn intervals_are_seconds_or_off() {
+        assert_eq!(parse_interval("off"), Some(None));
+        for (text, seconds) in [("0", 0.0), ("0.5", 0.5), ("60", 60.0)] {
+            assert_eq!(parse_interval(text), Some(Some(Duration::from_secs_f64(seconds))));
+        }
+        for text in ["-1", "nan", "inf", "1e30", "5s", "Off", "none"] {
+            assert_eq!(parse_interval(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn folders_are_absolute_and_words_are_known() {

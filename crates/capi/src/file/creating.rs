@@ -92,7 +92,7 @@ pub(super) unsafe fn create(
     path::check_local(&path, true)?;
     check_base_pe(mode.format(), asked.base_pe)?;
     let mut options = CreateOptions::new(mode.format());
-    options.edit = edit_options();
+    options.edit = edit_options()?;
     gather(asked.block_bytes, &mut options.edit);
     options.least_bytes = asked.least_bytes;
     options.reserved_bytes = asked.reserved_bytes;

@@ -161,8 +161,11 @@ pub(super) fn default_format() -> Outcome<c_int> {
 }
 
 /// How files are written that are opened now.
-pub(super) fn edit_options() -> EditOptions {
-    let mut options = EditOptions { lock: locks(), ..EditOptions::default() };
+///
+/// # Errors
+/// `NC_EINVAL` where the environment says what is no setting.
+pub(super) fn edit_options() -> Outcome<EditOptions> {
+    let mut options = EditOptions { lock: locks(), ..EditOptions::of_environment()? };
     options.structure_block_bytes = META_BLOCK_BYTES.load(Relaxed) as u64;
     if let Some((threshold, multiple)) = alignment_set() {
         // HDF5 takes a negative threshold for one that nothing reaches.
@@ -171,7 +174,7 @@ pub(super) fn edit_options() -> EditOptions {
             multiple: u64::try_from(multiple).unwrap_or(1),
         };
     }
-    options
+    Ok(options)
 }
 
 /// Whether other processes are kept from writing, by the variable that HDF5 looks at.

@@ -150,7 +150,7 @@ pub(super) fn open(path: CString, mode: Mode, bytes: Vec<u8>) -> Outcome<OpenFil
 fn open_bytes(path: CString, mode: Mode, bytes: Vec<u8>, memory: Memory) -> Outcome<OpenFile> {
     let name = path.to_string_lossy();
     if mode.has(NC_WRITE) {
-        let writer = edit_options().open_bytes(&name, bytes)?;
+        let writer = edit_options()?.open_bytes(&name, bytes)?;
         let edited = Edited::in_memory(writer);
         return Ok(OpenFile::writing(path, mode, edited, Phase::Data)?.in_memory(memory));
     }

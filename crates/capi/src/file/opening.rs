@@ -121,7 +121,7 @@ fn open_local(path: CString, mode: Mode, block_size: usize) -> Outcome<OpenFile>
         return memory::open(path, mode, bytes);
     }
     if mode.has(NC_WRITE) {
-        let mut options = edit_options();
+        let mut options = edit_options()?;
         gather(block_size, &mut options);
         let edited = Edited::open(local, options, mode.has(NC_SHARE))?;
         return OpenFile::writing(path, mode, edited, Phase::Data);

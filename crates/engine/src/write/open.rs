@@ -118,7 +118,7 @@ fn open_hdf5(
         return Err(Error::new(name, ErrorKind::Closed));
     };
     objects.check_apart()?;
-    let backend = Hdf5Backend::open(target, committer, &mut draft, objects)?;
+    let backend = Hdf5Backend::open(target, committer, &mut draft, objects, options.track_times)?;
     Ok((draft, Box::new(backend)))
 }
 

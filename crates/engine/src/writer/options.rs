@@ -11,6 +11,7 @@ use isotach_model::{Atomic, DataType, Values};
 use super::Writer;
 use crate::error::Result as FileResult;
 use crate::file::{Format, OpenOptions};
+use crate::settings;
 use crate::storage::{Durability, WritableStorage};
 
 use crate::variable::{Endianness, StorageKind};
@@ -74,6 +75,10 @@ pub struct EditOptions {
     pub commit_interval: Option<Duration>,
     /// Whether a second writer is kept out.
     pub lock: bool,
+    /// Whether new objects of HDF5 files say when they were made and last changed, and those that say so
+    /// already are kept up to date. Without it, the same calls make the same bytes at any time. Classic
+    /// files have no place for times.
+    pub track_times: bool,
     /// Room in classic files for what is defined later.
     pub header_room: HeaderRoom,
     /// Where larger pieces of HDF5 files begin.
@@ -132,8 +137,9 @@ impl Default for EditOptions {
     fn default() -> Self {
         Self {
             durability: Durability::default(),
-            commit_interval: Some(Duration::from_secs(5)),
+            commit_interval: Some(settings::USUAL_COMMIT_INTERVAL),
             lock: true,
+            track_times: false,
             header_room: HeaderRoom::default(),
             alignment: Alignment::default(),
             structure_block_bytes: 0,
@@ -183,6 +189,20 @@ impl CreateOptions {
 }
 
 impl EditOptions {
+    /// The defaults, but for what the environment says: [`COMMIT_INTERVAL`](crate::COMMIT_INTERVAL) is a
+    /// number of seconds, or `off`; [`TRACK_TIMES`](crate::TRACK_TIMES) is `0` or `1`. For programs that
+    /// have no other way to say so, as those on the C interface.
+    ///
+    /// # Errors
+    /// It says something else.
+    pub fn of_environment() -> FileResult<Self> {
+        Ok(Self {
+            commit_interval: settings::commit_interval_of_environment()?,
+            track_times: settings::track_times_of_environment()?,
+            ..Self::default()
+        })
+    }
+
     /// Opens an existing local file for changing it.
     pub fn open(&self, path: impl AsRef<Path>) -> FileResult<Writer> {
         Session::open(path.as_ref(), self).map(|session| Writer::new(Arc::new(session)))

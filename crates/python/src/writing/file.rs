@@ -24,7 +24,8 @@ pub(crate) struct NativeWriter {
 /// is closed. The rest as for `edit`.
 #[pyfunction]
 #[pyo3(signature = (path, *, format, in_memory = false, clobber = true, atomic = false,
-    commit_interval = None, lock = true, durability = "process", alignment = (0, 0)))]
+    commit_interval = None, lock = true, durability = "process", alignment = (0, 0),
+    track_times = false))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn create(
     py: Python<'_>,
@@ -37,6 +38,7 @@ pub(crate) fn create(
     lock: bool,
     durability: &str,
     alignment: (u64, u64),
+    track_times: bool,
 ) -> PyResult<NativeWriter> {
     let mut options = match format {
         "latest" => CreateOptions { layout: Layout::Latest, ..CreateOptions::default() },
@@ -47,7 +49,7 @@ pub(crate) fn create(
         (true, false) => Overwrite::Truncate,
         (true, true) => Overwrite::Replace,
     };
-    options.edit = edit_options(commit_interval, lock, durability, alignment)?;
+    options.edit = edit_options(commit_interval, lock, durability, alignment, track_times)?;
     let created = py.detach(|| {
         if in_memory {
             options.create_in_memory(&path.to_string_lossy())
@@ -62,8 +64,8 @@ pub(crate) fn create(
 /// are committed after `commit_interval` seconds, where it is not None.
 #[pyfunction]
 #[pyo3(signature = (path, *, content = None, commit_interval = None, lock = true,
-    durability = "process", alignment = (0, 0), allow_external = None,
-    missing_bytes = None))]
+    durability = "process", alignment = (0, 0), track_times = false,
+    allow_external = None, missing_bytes = None))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn edit(
     py: Python<'_>,
@@ -73,12 +75,15 @@ pub(crate) fn edit(
     lock: bool,
     durability: &str,
     alignment: (u64, u64),
+    track_times: bool,
     allow_external: Option<Folders>,
     missing_bytes: Option<&str>,
 ) -> PyResult<NativeWriter> {
     let read = read_options(allow_external, missing_bytes)?;
-    let options =
-        EditOptions { read, ..edit_options(commit_interval, lock, durability, alignment)? };
+    let options = EditOptions {
+        read,
+        ..edit_options(commit_interval, lock, durability, alignment, track_times)?
+    };
     let opened = py.detach(|| match content {
         Some(content) => options.open_bytes(&path.to_string_lossy(), content),
         None => options.open(&path),
@@ -105,6 +110,7 @@ fn edit_options(
     lock: bool,
     durability: &str,
     (threshold, multiple): (u64, u64),
+    track_times: bool,
 ) -> PyResult<EditOptions> {
     let seconds = commit_interval.map(Duration::try_from_secs_f64).transpose();
     let not_seconds = |error| PyValueError::new_err(format!("commit_interval: {error}"));
@@ -115,7 +121,9 @@ fn edit_options(
     };
     let commit_interval = seconds.map_err(not_seconds)?;
     let alignment = Alignment { threshold, multiple };
-    Ok(EditOptions { durability, commit_interval, lock, alignment, ..EditOptions::default() })
+    let options =
+        EditOptions { durability, commit_interval, lock, alignment, ..EditOptions::default() };
+    Ok(EditOptions { track_times, ..options })
 }
 
 /// netCDF4-python's name of a format.

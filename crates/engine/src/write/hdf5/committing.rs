@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use isotach_format::hdf5::group::symbol_table_entry::EntryCache;
 use isotach_format::hdf5::superblock::Superblock;
@@ -272,6 +273,7 @@ impl Hdf5Backend {
             planned: &planned.collect(),
             places: &self.places,
             addresses: None,
+            time: self.tracks_times.then(seconds_now),
         };
         self.objects.lay_out(nodes, &mut maker, &self.target, &mut self.pending)
     }
@@ -328,4 +330,10 @@ fn flush(behind: &WriteBehind, target: &Target) -> Result<()> {
         let kept = behind.pending();
         target.write_error(kept.start, kept.end - kept.start, source)
     })
+}
+
+/// Seconds since 1970-01-01 00:00 UTC, as far as the format has room for them.
+fn seconds_now() -> u32 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u32::try_from(since.as_secs()).unwrap_or(u32::MAX)
 }

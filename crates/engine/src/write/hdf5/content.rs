@@ -71,6 +71,8 @@ pub(super) struct Maker<'m> {
     pub(super) places: &'m HashMap<VariableId, Layout>,
     /// Where the objects are; 0 while that is not known yet.
     pub(super) addresses: Option<&'m HashMap<Node, u64>>,
+    /// The seconds since 1970 that objects keep; `None` where they keep none.
+    pub(super) time: Option<u32>,
 }
 
 impl Maker<'_> {

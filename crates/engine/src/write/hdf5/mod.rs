@@ -105,6 +105,8 @@ pub(super) struct Hdf5Backend {
     places: HashMap<VariableId, Layout>,
     encoding: Encoding,
     structures: Structures,
+    /// See [`crate::EditOptions::track_times`].
+    tracks_times: bool,
     /// Half the entries of a node of chunk trees.
     chunk_tree_k: u16,
 }
@@ -158,6 +160,7 @@ impl Hdf5Backend {
             places: HashMap::new(),
             encoding: Encoding::default(),
             structures: options.layout,
+            tracks_times: options.edit.track_times,
             chunk_tree_k: BtreeK::default().indexed_storage,
         })
     }
@@ -168,6 +171,7 @@ impl Hdf5Backend {
         committer: Committer,
         draft: &mut Draft,
         objects: &hdf5::Objects,
+        tracks_times: bool,
     ) -> Result<Self> {
         let superblock = objects.superblock().clone();
         let sizes = superblock.sizes;
@@ -216,6 +220,7 @@ impl Hdf5Backend {
             places: HashMap::new(),
             encoding: Encoding { sizes, ..Encoding::default() },
             structures: Structures::Compatible,
+            tracks_times,
             chunk_tree_k: btree_k.indexed_storage,
         })
     }

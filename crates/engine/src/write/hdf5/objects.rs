@@ -8,11 +8,12 @@ use std::collections::HashMap;
 use isotach_format::hdf5::Encoding;
 use isotach_format::hdf5::group::symbol_table_build::{SymbolTableBuilder, SymbolTableLink};
 use isotach_format::hdf5::message::link::{Link, LinkTarget};
+use isotach_format::hdf5::message::modification_time::ModificationTime;
 use isotach_format::hdf5::message::{
     GroupInfo, Message, MessageFlags, MessageType, NewMessage, SymbolTable,
 };
 
-use isotach_format::hdf5::object_header::{NewHeader, ObjectHeader, Properties};
+use isotach_format::hdf5::object_header::{NewHeader, ObjectHeader, Properties, Times};
 
 use super::attributes::Encoded;
 use super::blocks::Block;
@@ -129,7 +130,7 @@ impl Objects {
                 target.space.free(placed.address, placed.reserved_bytes);
             }
             let content = maker.content(node, &mut placed.known).map_err(error)?;
-            let header = new_header(&content, None, maker.encoding).map_err(error)?;
+            let header = new_header(&content, None, maker).map_err(error)?;
             placed.reserved_bytes = header.len_bytes(maker.encoding.sizes) as u64;
             placed.address = target.space.allocate(placed.reserved_bytes, 8);
             self.addresses.insert(node, placed.address);
@@ -149,9 +150,7 @@ impl Objects {
                 _ => maker.content(node, &mut placed.known),
             };
             let content = content.map_err(error)?;
-            placed
-                .lay_out(&content, target, self.btree_k, maker.encoding, changes)
-                .map_err(error)?;
+            placed.lay_out(&content, target, self.btree_k, &maker, changes).map_err(error)?;
             placed.content = maker.grows(node).then_some((revision, content));
         }
         Ok(())
@@ -221,9 +220,10 @@ impl Placed {
         content: &Content,
         target: &Target,
         btree_k: BtreeK,
-        encoding: Encoding,
+        maker: &Maker<'_>,
         changes: &mut Changes,
     ) -> Encoded<()> {
+        let encoding = maker.encoding;
         let space = &*target.space;
         changes.freed.append(&mut self.blocks);
         if content.links.is_some() {
@@ -235,7 +235,7 @@ impl Placed {
         let fresh_before = changes.fresh.len();
         let dense = Dense { space, blocks: &mut changes.fresh };
         if self.first_block.is_empty() {
-            let header = new_header(content, Some(dense), encoding)?;
+            let header = new_header(content, Some(dense), maker)?;
             self.first_block = header.encode(encoding.sizes)?;
             self.reserved_bytes = 0;
             changes.fresh.push(Block { address: self.address, bytes: self.first_block.clone() });
@@ -244,13 +244,17 @@ impl Placed {
             self.blocks.extend(others.map(|block| (block.address, block.bytes.len() as u64)));
             return Ok(());
         }
-        let header = ObjectHeader::decode_prefix(&self.first_block, self.address, encoding.sizes)?;
+        let mut header =
+            ObjectHeader::decode_prefix(&self.first_block, self.address, encoding.sizes)?;
         let form = Form {
             has_dense: header.version > 1,
             tracks_order: header.attribute_order_tracked,
             btree_k,
         };
-        let messages = messages(content, form, Some(dense), encoding)?;
+        let mut messages = messages(content, form, Some(dense), encoding)?;
+        if let Some(now) = maker.time {
+            set_time(now, &mut header, &mut messages, encoding)?;
+        }
         let rewrite = header.rewrite(&messages, encoding.sizes)?;
         let continuation = rewrite.continuation_bytes().map(|len| space.allocate(len, 8));
         let rewritten = rewrite.finish(continuation)?;
@@ -265,6 +269,22 @@ impl Placed {
         self.first_block = rewritten.first;
         Ok(())
     }
+}
+
+/// Sets the times that an object keeps: in its header, or, where that is of version 1, in a message.
+fn set_time(
+    now: u32,
+    header: &mut ObjectHeader,
+    messages: &mut [NewMessage],
+    encoding: Encoding,
+) -> Encoded<()> {
+    let changed = |times: Times| Times { access: now, modification: now, change: now, ..times };
+    header.times = header.times.map(changed);
+    let is_time = |message: &&mut NewMessage| message.message_type == ModificationTime::TYPE;
+    for message in messages.iter_mut().filter(is_time) {
+        *message = encoded(&ModificationTime(now), message.flags, encoding)?;
+    }
+    Ok(())
 }
 
 /// From the first byte that differs to the last.
@@ -302,14 +322,20 @@ impl Form {
 fn new_header(
     content: &Content,
     dense: Option<Dense<'_>>,
-    encoding: Encoding,
+    maker: &Maker<'_>,
 ) -> Encoded<NewHeader> {
-    let messages = messages(content, Form::NEW, dense, encoding)?;
+    let messages = messages(content, Form::NEW, dense, maker.encoding)?;
     let has_attributes = content.attributes.as_ref().is_some_and(|found| !found.is_empty());
     let tracks = content.links.is_some() || has_attributes;
     let properties = Properties {
         attribute_order_tracked: tracks,
         attribute_order_indexed: tracks,
+        times: maker.time.map(|now| Times {
+            access: now,
+            modification: now,
+            change: now,
+            birth: now,
+        }),
         ..Properties::default()
     };
     Ok(NewHeader { properties, messages, spare_bytes: 0 })
