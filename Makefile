@@ -25,6 +25,8 @@ test-rust: .build/debian $(VENV)/.ready
 test-python: .build/debian $(VENV)/.tested
 	$(BIN)/python -m pytest -q -n auto --dist loadfile tests -m "not long"
 
+# With it, tests in Rust try all cases that there are.
+test-all: export ISOTACH_MORE_CASES := 1
 test-all: test-rust .build/debian-all $(VENV)/.installed
 	$(BIN)/python -m pytest -q -n auto --dist loadfile tests
 

@@ -80,13 +80,22 @@ fn odd_texts_are_what_ncgen_takes_them_for() {
         })
         .collect();
     let every = if tries_more() { 1 } else { 19 };
+    // Of a constant there are many cases, of a text one: that is tried where it is to differ.
+    let is_text = |text: &str| !lines(CONSTANTS).any(|constant| constant == text);
+    let has_to_differ =
+        |text: &str| is_text(text) && listed.iter().any(|(_, other)| *other == text);
+    let tried = cases
+        .iter()
+        .enumerate()
+        .filter(|(at, (text, _))| at.is_multiple_of(every) || has_to_differ(text));
     let mut met = BTreeSet::new();
-    for (text, body) in cases.iter().step_by(every) {
+    for (_, (text, body)) in tried {
         if let Some(how) = difference(&folder, body) {
             assert!(listed.contains(&(how, *text)), "{how} | | {text}\nof {body}");
             met.insert((how, *text));
         }
     }
-    let gone: Vec<_> = listed.difference(&met).collect();
-    assert!(!tries_more() || gone.is_empty(), "these no longer differ: {gone:#?}");
+    let is_judged = |text: &str| tries_more() || is_text(text);
+    let gone: Vec<_> = listed.difference(&met).filter(|(_, text)| is_judged(text)).collect();
+    assert!(gone.is_empty(), "these no longer differ: {gone:#?}");
 }
