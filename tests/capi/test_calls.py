@@ -15,6 +15,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import hdf5plugin
 import netCDF4
 import pytest
 from capi_library import ROOT, SONAMES
@@ -25,13 +26,13 @@ STATES = {"defining": 0, "data": 1, "writable": 2, "read-only": 3}
 SOURCES = Path(__file__).parent
 #: Those whose files are compared byte for byte: a set of calls has one layout.
 CLASSIC = ("classic", "64bit-offset", "64bit-data")
-#: Lines that differ on purpose: each says why, how many there are at most in one run, and in which
-#: runs, where it is not any.
+#: Lines that differ on purpose: each says why, how many there are at most in one run, in which
+#: runs, where it is not any, and one run in which it is `seen`: if not, it no longer applies.
 DIFFERENCES = json.loads((SOURCES / "differences.json").read_text(encoding="utf-8"))
 #: The same for classic files, and for so many bytes of them.
 CLASSIC_DIFFERENCES = json.loads((SOURCES / "classic_differences.json").read_text(encoding="utf-8"))
-#: The same for files of the corpus: lines wherever they are, of which each has a pattern, or which
-#: are alike when patterns are replaced; or so many lines of a file.
+#: The same for files of the corpus: rules for lines wherever they are, of which each has a pattern,
+#: or which are alike when patterns are replaced; and so many lines of a file, for one reason.
 CORPUS_DIFFERENCES = json.loads((SOURCES / "corpus_differences.json").read_text(encoding="utf-8"))
 #: The filter of the plugin that tests compile.
 FILTER = 300
@@ -122,17 +123,31 @@ def other_bytes(folder, differences):
             yield name
 
 
+def call(line):
+    """The call that a line is of, with its arguments; None where it is of none."""
+    line = NUMBER.sub("", line)
+    return line.partition(") = ")[0] if line.startswith("nc") else None
+
+
+def allows(entry, name, one, other):
+    """Whether two lines of a function may differ by an entry. Those of calls are of the same."""
+    return (
+        "most" in entry
+        and call(one) == call(other)
+        and re.search(entry.get("function", ""), name) is not None
+        and re.search(entry["original"], NUMBER.sub("", one)) is not None
+        and re.search(entry["ours"], NUMBER.sub("", other)) is not None
+    )
+
+
 def check(original, ours, differences=()):
-    """Fails with the first lines that differ and are not on the list."""
+    """Fails with the first lines that differ and are not on the list. The numbers of the entries
+    that lines differ by.
+    """
     counts, found = {}, []
     for name, one, other in pairs(original[0], ours[0]):
         for index, entry in enumerate(differences):
-            if (
-                "most" in entry
-                and re.search(entry.get("function", ""), name)
-                and re.search(entry["original"], NUMBER.sub("", one))
-                and re.search(entry["ours"], NUMBER.sub("", other))
-            ):
+            if allows(entry, name, one, other):
                 counts[index] = counts.get(index, 0) + 1
                 if counts[index] <= entry["most"]:
                     break
@@ -141,6 +156,37 @@ def check(original, ours, differences=()):
     assert original[0], original[2]
     text = "\n".join([f"{len(found)} lines differ", *found[:SHOWN], ours[2][-2000:]])
     assert not found, text
+    return set(counts)
+
+
+def check_seen(run, differences, used):
+    """Fails where an entry is to be seen in that run, and nothing differs by it."""
+    seen = enumerate(differences)
+    gone = [
+        entry["original"] for index, entry in seen if entry["seen"] == run and index not in used
+    ]
+    assert not gone, f"these no longer differ in {run}: {gone}"
+
+
+def test_an_entry_that_no_longer_applies_fails():
+    """And so does a line that an entry is about, where it is of another call."""
+    entry = {"seen": "here", "original": "^nc_one.* = 0$", "ours": " = -1$", "most": 1}
+    lines = {
+        "original": ["nc_one(a=1) = 0"],
+        "ours": ["nc_one(a=1) = -1"],
+        "another call": ["nc_one(a=2) = -1"],
+        "another answer": ["nc_one(a=1) = -2"],
+    }
+    runs = {name: (shown, 0, "") for name, shown in lines.items()}
+    assert check(runs["original"], runs["ours"], [entry]) == {0}
+    check_seen("here", [entry], {0})
+    assert check(runs["original"], runs["original"], [entry]) == set()
+    check_seen("elsewhere", [entry], set())
+    with pytest.raises(AssertionError, match="these no longer differ in here"):
+        check_seen("here", [entry], set())
+    for other in ("another call", "another answer"):
+        with pytest.raises(AssertionError, match="1 lines differ"):
+            check(runs["original"], runs[other], [entry])
 
 
 def runs():
@@ -159,7 +205,8 @@ def runs():
 def test_every_function(libraries, c_program, tmp_path, form, state, records, kind):
     command = [c_program("every"), FORMATS[form], state, records, kind]
     run = f"every {form}-{state}-{records}-{kind}"
-    check(*on_both(libraries, command, tmp_path), differences=listed(form, run))
+    differences = listed(form, run)
+    check_seen(run, differences, check(*on_both(libraries, command, tmp_path), differences))
 
 
 def seeds():
@@ -176,17 +223,18 @@ def test_random_calls(libraries, c_program, tmp_path, form, seed):
         # What came before it died counts.
         original[0].pop()
         ours = (ours[0][: len(original[0])], *ours[1:])
-    differences = listed(form, f"random {form}-{seed}")
-    check(original, ours, differences)
+    run = f"random {form}-{seed}"
+    differences = listed(form, run)
+    used = check(original, ours, differences)
     if form in CLASSIC and original[1] == 0:
         assert not list(other_bytes(tmp_path, differences))
     # Each library reads what the other has written.
     reader = c_program("read")
     for folder in ("original", "ours"):
         if original[1] == 0 and (tmp_path / folder / "main.nc").exists():
-            check(
-                *on_both(libraries, [reader, tmp_path / folder / "main.nc"], tmp_path), differences
-            )
+            command = [reader, tmp_path / folder / "main.nc"]
+            used |= check(*on_both(libraries, command, tmp_path), differences)
+    check_seen(run, differences, used)
 
 
 @pytest.fixture(scope="module")
@@ -237,7 +285,7 @@ def changes(original, ours):
 
 def rule_of(one, other):
     """The rule of the corpus by which two lines may differ."""
-    for index, rule in enumerate(CORPUS_DIFFERENCES):
+    for index, rule in enumerate(CORPUS_DIFFERENCES["rules"]):
         if "original" in rule and (
             re.search(rule["original"], one) and re.search(rule["ours"], other)
         ):
@@ -252,12 +300,13 @@ def rule_of(one, other):
 
 @pytest.fixture(scope="module")
 def corpus_runs(libraries, c_program, later, tmp_path_factory):
-    """For each file of the corpus: the rules that it needs beside the nearer of two originals, and
-    the lines that differ even so.
+    """For each file of the corpus: the rules that it needs beside the nearer of two originals,
+    and the lines that differ even so. All of them find hdf5plugin's filters.
     """
     if not CORPUS.is_dir():
         pytest.skip(f"there is no corpus at {CORPUS}")
     reader, folder = c_program("read"), tmp_path_factory.mktemp("corpus")
+    plugins = {"HDF5_PLUGIN_PATH": hdf5plugin.PLUGIN_PATH}
 
     def lines(file, ours, env):
         done = libraries.run([reader, file], ours, folder, env=env)
@@ -265,9 +314,10 @@ def corpus_runs(libraries, c_program, later, tmp_path_factory):
         return done.stdout.decode("utf-8", "replace").splitlines()
 
     def judged(file):
-        ours, judgements = lines(file, True, {}), []
+        ours, judgements = lines(file, True, plugins), []
         for env in ({}, later):
-            found = [(*pair, rule_of(*pair)) for pair in changes(lines(file, False, env), ours)]
+            theirs = lines(file, False, env | plugins)
+            found = [(*pair, rule_of(*pair)) for pair in changes(theirs, ours)]
             rules = {rule for *_, rule in found if rule is not None}
             left = [
                 f"  original: {a[:600]}\n  ours:     {b[:600]}"
@@ -288,9 +338,8 @@ def corpus_runs(libraries, c_program, later, tmp_path_factory):
 def test_corpus(corpus_runs):
     """Everything in each file of the corpus, as Debian's libnetcdf tells it, or the later one."""
     assert len(corpus_runs) > 600
-    expected = {
-        name: most for rule in CORPUS_DIFFERENCES for name, most in rule.get("files", {}).items()
-    }
+    listed = CORPUS_DIFFERENCES["files"]
+    expected = {name: entry["lines"] for name, entry in listed.items()}
     wrong = [
         "\n".join([f"{name}: {len(left)} lines differ", *left[:SHOWN]])
         for name, (_, left) in corpus_runs.items()
@@ -299,7 +348,9 @@ def test_corpus(corpus_runs):
     assert not wrong, "\n".join(wrong)
     assert not expected, "files that are not there"
     used = {rule for rules, _ in corpus_runs.values() for rule in rules}
-    assert all("files" in rule or index in used for index, rule in enumerate(CORPUS_DIFFERENCES))
+    assert used == set(range(len(CORPUS_DIFFERENCES["rules"]))), "rules that nothing needs"
+    reasons = {entry["reason"] for entry in listed.values()}
+    assert reasons == set(CORPUS_DIFFERENCES["reasons"])
 
 
 def test_libraries_are_two(libraries, c_program, tmp_path):
