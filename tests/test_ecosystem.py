@@ -63,22 +63,6 @@ SUITES = {
         ),
         700,
     ),
-    # Named file by file, cfdm makes no files for the rest of its tests, which takes minutes.
-    "cfdm": Suite(
-        "cfdm==1.13.3.0",
-        (
-            "cfdm/test/test_read_write.py",
-            "cfdm/test/test_netCDF.py",
-            "cfdm/test/test_groups.py",
-            "cfdm/test/test_dsg.py",
-            "cfdm/test/test_external.py",
-            "cfdm/test/test_geometry.py",
-            "cfdm/test/test_string.py",
-        ),
-        30,
-        in_sources=True,
-        workers=1,
-    ),
 }
 #: What passes there and not here, by the end of its name, and why. A line that no longer applies
 #: fails.
