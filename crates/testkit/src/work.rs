@@ -45,10 +45,9 @@ mod tests {
         assert!(on_processor().is_none() || (0..10).any(|_| waits()));
         let work = Work::begin();
         let before = work.done();
-        let mut sum = 0_u64;
+        // It ends as soon as any work is counted.
         while work.done() <= before {
-            sum = (0..1000_u64).fold(sum, |sum, step| sum.rotate_left(5) ^ step);
+            std::hint::black_box((0..1000_u64).fold(0_u64, |sum, step| sum.rotate_left(5) ^ step));
         }
-        assert!(sum > 0);
     }
 }
