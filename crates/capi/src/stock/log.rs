@@ -14,13 +14,15 @@ static IS_SHOWN: AtomicI32 = AtomicI32::new(1);
 static LEVEL: AtomicI32 = AtomicI32::new(UNSET);
 /// Nobody has said a level: messages are shown or not, and their kinds are those of before.
 const UNSET: c_int = -1;
+/// The level of errors, which are shown whatever the level is.
+const ERRORS: c_int = 1;
 /// The level of all messages.
 const ALL: c_int = 4;
 
 fn is_shown(tag: c_int) -> bool {
     match LEVEL.load(Ordering::Relaxed) {
         UNSET => IS_SHOWN.load(Ordering::Relaxed) != 0,
-        level => tag <= level,
+        level => tag <= level.max(ERRORS),
     }
 }
 
@@ -59,7 +61,7 @@ pub extern "C" fn ncsetlogging(shown: c_int) -> c_int {
     IS_SHOWN.swap(shown, Ordering::Relaxed)
 }
 
-/// Shows messages up to a level, and says which it was: 0 is off, 1 errors, 2 warnings, 3 notes, 4 all.
+/// Shows messages up to a level, and says which it was: 0 and 1 errors, 2 warnings, 3 notes, 4 all.
 #[unsafe(no_mangle)]
 pub extern "C" fn ncsetloglevel(level: c_int) -> c_int {
     LEVEL.swap(level.clamp(0, ALL), Ordering::Relaxed).max(0)
