@@ -17,6 +17,7 @@ fn main() {
         ("classic", Format::Classic, None),
         ("contiguous", Format::NetCdf4, None),
         ("chunked", Format::NetCdf4, Some(64)),
+        ("deflated", Format::NetCdf4, Some(1024)),
     ] {
         let path = folder.path().join(name);
         create(&path, format, chunk);
@@ -42,7 +43,10 @@ fn main() {
 fn create(path: &Path, format: Format, chunk: Option<u64>) {
     let writer = CreateOptions::new(format).create(path).unwrap();
     let x = writer.root().define_dimension("x", Some(COUNT)).unwrap();
-    let options = VariableOptions { chunk_shape: chunk.map(|len| vec![len]), ..Default::default() };
+    let is_deflated = path.ends_with("deflated");
+    let filters = is_deflated.then_some(FilterRequest::Deflate { level: 1 }).into_iter().collect();
+    let chunk_shape = chunk.map(|len| vec![len]);
+    let options = VariableOptions { chunk_shape, filters, ..Default::default() };
     let variable = writer.root().define_variable("v", Atomic::Int, &[x], options).unwrap();
     let numbers = (0..COUNT as i32).collect();
     variable.write(&Selection::all(&[COUNT]), &Values::I32(numbers)).unwrap();

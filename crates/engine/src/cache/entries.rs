@@ -12,10 +12,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::gone::Gone;
 use super::order::Order;
+use super::remembered::Remembered;
 use super::{Bound, ChunkKey, Decoded, Flight};
 use crate::plan::layout::ArrayId;
+
+/// More spent chunks than this are not remembered, however large the cache is.
+const MOST_GONE: usize = 64 << 10;
 
 #[derive(Default)]
 pub(super) struct Entries {
@@ -24,7 +27,8 @@ pub(super) struct Entries {
     arrays: HashMap<ArrayId, Order>,
     /// Of arrays for which somebody has set one.
     bounds: HashMap<ArrayId, Bound>,
-    gone: Gone,
+    /// Spent chunks that had to go: who wants one of them again reads something for the second time.
+    gone: Remembered<()>,
     clock: u64,
 }
 
@@ -106,27 +110,30 @@ impl Entries {
     pub(super) fn touch(&mut self, key: &ChunkKey) -> bool {
         let Some(entry) = self.by_key.get(key) else { return false };
         let stage = if entry.stage == Stage::Spent { Stage::Reused } else { entry.stage };
+        if entry.used == self.clock && entry.stage == stage {
+            // Nothing was used since.
+            return true;
+        }
         let used = self.now();
         self.place_anew(key, used, stage);
         true
     }
 
-    /// So many elements of a chunk were read, of `whole` that there are. Returns what had to go.
-    pub(super) fn count_read(
-        &mut self,
-        key: &ChunkKey,
-        elements: u64,
-        whole: u64,
-        most: MostSpent,
-    ) -> Vec<Place> {
-        let Some(entry) = self.by_key.get_mut(key) else { return Vec::new() };
-        let Stage::Fresh(before) = entry.stage else { return Vec::new() };
-        let read = before.saturating_add(elements);
-        entry.stage = Stage::Fresh(read);
-        if read < whole {
+    /// So many elements of a chunk are read, of `whole` that there are; true where all of them are with these.
+    pub(super) fn count_read(&mut self, key: &ChunkKey, elements: u64, whole: u64) -> bool {
+        let Some(Entry { stage: Stage::Fresh(read), .. }) = self.by_key.get_mut(key) else {
+            return false;
+        };
+        let before = *read;
+        *read = before.saturating_add(elements);
+        before < whole && *read >= whole
+    }
+
+    /// All of a chunk was read, or whoever wanted it has it already. Returns what had to go.
+    pub(super) fn spend(&mut self, key: &ChunkKey, most: MostSpent) -> Vec<Place> {
+        let Some(&Entry { used, stage: Stage::Fresh(_), .. }) = self.by_key.get(key) else {
             return Vec::new();
-        }
-        let used = entry.used;
+        };
         self.place_anew(key, used, Stage::Spent);
         let mut gone = Vec::new();
         while let Some(oldest) = self.too_much_spent(key.array, most) {
@@ -164,7 +171,7 @@ impl Entries {
         let victims = self.victims(&self.all, too_much, 0, since)?;
         gone.extend(victims.iter().filter_map(|victim| self.let_go(victim)));
         let flight = Arc::new(Flight::default());
-        let stage = if self.gone.take(&key) { Stage::Reused } else { Stage::Fresh(0) };
+        let stage = if self.gone.take(&key).is_some() { Stage::Reused } else { Stage::Fresh(0) };
         let (used, place) = (self.now(), Place::Flying(Arc::clone(&flight)));
         self.by_key.insert(key, Entry { place, bytes, used, stage });
         self.all.add(key, used, bytes, false);
@@ -220,7 +227,7 @@ impl Entries {
     fn let_go(&mut self, key: &ChunkKey) -> Option<Place> {
         let entry = self.by_key.get(key)?;
         if entry.stage == Stage::Spent {
-            self.gone.add(*key, entry.bytes);
+            self.gone.put(*key, entry.bytes, ());
         }
         self.remove(key)
     }
@@ -240,7 +247,7 @@ impl Entries {
 
     /// Remembers spent chunks of no more than `budget` bytes.
     pub(super) fn remember(&mut self, budget: u64) {
-        self.gone.shrink(budget);
+        self.gone.shrink(budget, MOST_GONE);
     }
 
     pub(super) fn shrink(&mut self, budget: u64) -> Vec<Place> {
@@ -249,7 +256,7 @@ impl Entries {
             let Some(first) = self.all.first_to_go(u64::MAX).next().copied() else { break };
             gone.extend(self.remove(&first));
         }
-        self.gone.shrink(budget);
+        self.remember(budget);
         gone
     }
 

@@ -9,34 +9,20 @@
 //! - Only as many bytes of tiles are remembered as the cache may keep. What comes back after more
 //!   than that would have been pushed out before it was of any use, and is read directly for ever.
 
-use std::collections::{BTreeMap, HashMap};
-
 use super::ChunkKey;
+use super::remembered::Remembered;
 
 /// More tiles than this are not remembered, however large the cache is.
 const TILES: usize = 16 << 10;
 
 /// What was spent on tiles, in the order in which they were last wanted.
 #[derive(Default)]
-pub(crate) struct Ghosts {
-    by_key: HashMap<ChunkKey, Ghost>,
-    /// By the time when they were last wanted, which is different for each.
-    by_use: BTreeMap<u64, ChunkKey>,
-    clock: u64,
-    bytes: u64,
-}
-
-struct Ghost {
-    spent: u64,
-    /// Bytes that the tile would take.
-    bytes: u64,
-    used: u64,
-}
+pub(crate) struct Ghosts(Remembered<u64>);
 
 impl Ghosts {
     /// True where enough was spent on each of these tiles that to read it (at `tile_cost`) pays.
     pub(crate) fn are_due(&self, tiles: &[ChunkKey], tile_cost: u64) -> bool {
-        let spent = |key| self.by_key.get(key).map_or(0, |ghost: &Ghost| ghost.spent);
+        let spent = |key| self.0.get(key).copied().unwrap_or(0);
         tiles.iter().all(|key| spent(key) >= tile_cost.div_ceil(2))
     }
 
@@ -45,43 +31,27 @@ impl Ghosts {
     pub(crate) fn spend(&mut self, tiles: &[ChunkKey], cost: u64, tile_bytes: u64, budget: u64) {
         let each = cost / (tiles.len() as u64).max(1);
         for key in tiles {
-            let spent = self.remove(key).map_or(0, |ghost| ghost.spent).saturating_add(each);
-            self.clock += 1;
-            let ghost = Ghost { spent, bytes: tile_bytes, used: self.clock };
-            self.bytes = self.bytes.saturating_add(tile_bytes);
-            self.by_use.insert(ghost.used, *key);
-            self.by_key.insert(*key, ghost);
+            let spent = self.0.get(key).copied().unwrap_or(0).saturating_add(each);
+            self.0.put(*key, tile_bytes, spent);
         }
         self.shrink(budget);
     }
 
     /// Remembers no more than `budget` bytes of tiles.
     pub(super) fn shrink(&mut self, budget: u64) {
-        while self.bytes > budget || self.by_key.len() > TILES {
-            let Some((_, &oldest)) = self.by_use.first_key_value() else { break };
-            self.remove(&oldest);
-        }
+        self.0.shrink(budget, TILES);
     }
 
     /// These tiles are kept from now on: when they have gone, they start anew.
     pub(crate) fn forget(&mut self, tiles: &[ChunkKey]) {
         for key in tiles {
-            self.remove(key);
+            self.0.take(key);
         }
     }
 
     /// Forgets all tiles of a file.
     pub(super) fn drop_file(&mut self, file: u64) {
-        let keys = self.by_key.keys().filter(|key| key.array.file == file);
-        let keys: Vec<ChunkKey> = keys.copied().collect();
-        self.forget(&keys);
-    }
-
-    fn remove(&mut self, key: &ChunkKey) -> Option<Ghost> {
-        let ghost = self.by_key.remove(key)?;
-        self.by_use.remove(&ghost.used);
-        self.bytes -= ghost.bytes;
-        Some(ghost)
+        self.0.drop_file(file);
     }
 }
 
@@ -119,8 +89,8 @@ mod tests {
         ghosts.spend(&[key(2, 0)], 100, 10, 30);
         ghosts.drop_file(1);
         assert!(ghosts.are_due(&[key(2, 0)], 100) && !ghosts.are_due(&[key(1, 4)], 100));
-        assert_eq!((ghosts.by_use.len(), ghosts.bytes), (1, 10));
+        assert_eq!(ghosts.0.size(), (1, 10));
         ghosts.spend(&[key(3, 0)], 100, 10, 0);
-        assert_eq!((ghosts.by_key.len(), ghosts.by_use.len(), ghosts.bytes), (0, 0, 0));
+        assert_eq!(ghosts.0.size(), (0, 0));
     }
 }

@@ -16,10 +16,10 @@
 mod budget;
 mod entries;
 mod ghosts;
-mod gone;
 mod machine;
 mod order;
 pub(crate) mod read_ahead;
+mod remembered;
 mod spares;
 #[cfg(test)]
 mod tests;
@@ -228,13 +228,14 @@ impl ChunkCache {
         self.shrink_spares(kept_bytes);
     }
 
-    /// Somebody who needs all of a chunk has decoded it for himself: one that was decoded ahead for him is not wanted.
-    pub(crate) fn pass_by(&self, key: &ChunkKey, array_bytes: u64) {
-        self.count_read(key, u64::MAX, u64::MAX, array_bytes);
+    /// So many elements of a chunk that is kept are read, of `whole` that there are; true where all of them are with
+    /// these, which is to be told ([`Self::spend`]) when it is done.
+    pub(crate) fn count_read(&self, key: &ChunkKey, elements: u64, whole: u64) -> bool {
+        self.lock().count_read(key, elements, whole)
     }
 
-    /// So many elements of a chunk that is kept were read, of `whole` that there are; its array has `array_bytes`.
-    pub(crate) fn count_read(&self, key: &ChunkKey, elements: u64, whole: u64, array_bytes: u64) {
+    /// All of a chunk was read, or whoever wanted it has it already; its array has `array_bytes`.
+    pub(crate) fn spend(&self, key: &ChunkKey, array_bytes: u64) {
         let budget = self.budget();
         let (gone, kept_bytes) = {
             let mut entries = self.lock();
@@ -244,7 +245,7 @@ impl ChunkCache {
                 Some(bound) => MostSpent { of_all: budget, of_array: bound.spent_bytes },
                 None => MostSpent { of_all, of_array: usual },
             };
-            let gone = entries.count_read(key, elements, whole, most);
+            let gone = entries.spend(key, most);
             entries.remember(budget);
             (gone, entries.kept_bytes())
         };
@@ -318,12 +319,13 @@ impl ChunkCache {
         self.ghosts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The chunk, where it is kept or being decoded to be kept.
-    pub(crate) fn get(&self, key: &ChunkKey) -> Option<Decoded> {
-        let found = {
+    /// The chunk, where it is kept or being decoded to be kept; so many elements of it are going to be read, as
+    /// [`Self::count_read`] counts them.
+    pub(crate) fn get(&self, key: &ChunkKey, elements: u64, whole: u64) -> Option<(Decoded, bool)> {
+        let (found, is_all) = {
             let mut entries = self.lock();
             entries.touch(key);
-            entries.find(key)
+            (entries.find(key), entries.count_read(key, elements, whole))
         };
         let decoded = match found {
             Some(Place::Ready(decoded)) => Some(decoded),
@@ -332,7 +334,7 @@ impl ChunkCache {
         };
         let counter = if decoded.is_some() { &self.hits } else { &self.misses };
         counter.fetch_add(1, Relaxed);
-        decoded
+        decoded.map(|decoded| (decoded, is_all))
     }
 
     /// The chunk, decoded now if it is not kept. `None` where there is no room to keep its `bytes`:

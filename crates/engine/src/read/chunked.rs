@@ -88,8 +88,8 @@ impl Request<'_, '_> {
     /// Serves the chunk out of the cache, where it is there.
     fn serve_kept(&self, task: &ChunkTask<'_>) -> Option<Result<()>> {
         self.known?;
-        let decoded = self.job.reading.cache.get(&self.job.key(task)?)?;
-        Some(self.scatter_kept(task, decoded))
+        let (decoded, is_all) = self.job.kept(task)?;
+        Some(self.scatter_kept(task, decoded, is_all))
     }
 
     /// Reads a chunk that is not in the cache; `fetched` are its bytes where they are there.
@@ -113,12 +113,13 @@ impl Request<'_, '_> {
                 if !is_whole
                     && let Some(kept) = self.job.decode_and_keep(task, &place, fetched, scratch)?
                 {
-                    return self.scatter_kept(task, kept);
+                    return self.scatter_kept(task, kept, self.job.count_read(task));
                 }
                 self.read_through_buffer(task, &place, fetched, scratch)?;
             }
             if is_whole && reading.ahead.is_some() {
-                self.job.pass_by(task);
+                // One that was decoded ahead is not wanted any more.
+                self.job.spend(task);
             }
             Ok(())
         })
@@ -162,12 +163,14 @@ impl Request<'_, '_> {
         self.scatter(task, bytes)
     }
 
-    /// Copies what is wanted out of a chunk that is kept.
-    fn scatter_kept(&self, task: &ChunkTask<'_>, decoded: Decoded) -> Result<()> {
+    /// Copies what is wanted out of a chunk that is kept; with that, all of it was read where it `is_all`.
+    fn scatter_kept(&self, task: &ChunkTask<'_>, decoded: Decoded, is_all: bool) -> Result<()> {
         let done = self.scatter(task, &decoded);
         // Its memory serves the next chunk, where it has to go and nobody reads it any more.
         drop(decoded);
-        self.job.count_read(task);
+        if is_all {
+            self.job.spend(task);
+        }
         done
     }
 

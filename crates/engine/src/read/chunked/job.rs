@@ -54,7 +54,7 @@ pub(crate) fn keep(
             scratch::with(|scratch| job.decode_and_keep(&task, &place, None, scratch))?;
             // Who was to read it has come meanwhile, and may have it without this.
             if !go_on() {
-                job.pass_by(&task);
+                job.spend(&task);
             }
         }
     }
@@ -75,17 +75,24 @@ impl<'j> Job<'j> {
         Ok(Self { reading, chunked, plan, strides, chunk_bytes, since })
     }
 
-    /// So much of a chunk that is kept was read as the request wants of it.
-    pub(super) fn count_read(&self, task: &ChunkTask<'_>) {
-        let Some(key) = self.key(task) else { return };
+    /// The chunk where it is kept, and whether all of it was read when the request has what it wants of it.
+    pub(super) fn kept(&self, task: &ChunkTask<'_>) -> Option<(Decoded, bool)> {
+        let key = self.key(task)?;
         let (wanted, whole) = self.plan.element_counts(task, &self.reading.layout.shape);
-        self.reading.cache.count_read(&key, wanted, whole, self.array_bytes());
+        self.reading.cache.get(&key, wanted, whole)
     }
 
-    /// Who wants all of the chunk does so without the one that is kept, or will be.
-    pub(super) fn pass_by(&self, task: &ChunkTask<'_>) {
+    /// Counts so much of a chunk that is kept as read as the request wants; whether that is all of it.
+    pub(super) fn count_read(&self, task: &ChunkTask<'_>) -> bool {
+        let Some(key) = self.key(task) else { return false };
+        let (wanted, whole) = self.plan.element_counts(task, &self.reading.layout.shape);
+        self.reading.cache.count_read(&key, wanted, whole)
+    }
+
+    /// All of the chunk was read, here or without the one that is kept or will be.
+    pub(super) fn spend(&self, task: &ChunkTask<'_>) {
         if let Some(key) = self.key(task) {
-            self.reading.cache.pass_by(&key, self.array_bytes());
+            self.reading.cache.spend(&key, self.array_bytes());
         }
     }
 

@@ -84,7 +84,7 @@ impl Planned {
             sizes: heap.sizes(),
             stored,
             kind,
-            index: IndexKind::choose(structures, &axes, &[]),
+            index: IndexKind::BtreeV1,
             edge_chunks_unfiltered: false,
             chunk_shape: None,
             pipeline: Arc::default(),

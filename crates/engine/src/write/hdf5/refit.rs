@@ -70,6 +70,8 @@ impl Hdf5Backend {
             if let Store::Chunked(fitting) = &fitting
                 && !store.copy_into(fitting, &variable.extent)?
             {
+                // Chunks that are in the file have settled it.
+                self.told.extend(written.planned.chunk_shape.clone().map(|shape| (id, shape)));
                 return Ok(());
             }
             self.objects.forget_content(Node::Variable(id));
